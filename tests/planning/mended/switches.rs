@@ -21,9 +21,9 @@ fn dead(torus: &Torus, period: &[u32], switches: &[&str]) -> Topology {
     Topology::new(spec).expect("a machine")
 }
 
-fn plan(machine: &Topology, parts: u32) -> CompactPlan {
+fn plan(machine: &Topology, kind: &Kind, parts: u32) -> CompactPlan {
     let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
-    let problem = compact_problem(machine, &Kind::AllToAll, &goal).expect("it has a pattern");
+    let problem = compact_problem(machine, kind, &goal).expect("it has a pattern");
     compact(problem, &goal, &Control::unlimited()).expect("it is connected").expect("in any number of steps")
 }
 
@@ -47,7 +47,7 @@ fn around_dead_switches_the_bound_is_met() {
         (&[8, 8, 12], &["z:1,2"], 14, 1190),
     ];
     for (extents, switches, steps, width) in cases {
-        let found = plan(&dead(&Torus::new(extents), &vec![4; extents.len()], switches), 1);
+        let found = plan(&dead(&Torus::new(extents), &vec![4; extents.len()], switches), &Kind::AllToAll, 1);
         let (found_steps, found_width, least) = judged(&found);
         assert_eq!((found_steps, found_width), (steps, width), "{extents:?} {switches:?}");
         assert_eq!(found_width, u64::from(least), "{extents:?} {switches:?}: the bound, rounded up");
@@ -56,13 +56,24 @@ fn around_dead_switches_the_bound_is_met() {
 
 #[test]
 fn in_parts_and_on_twisted_tori() {
-    let (_, width, least) = judged(&plan(&dead(&Torus::new(&[8, 8, 8]), &[4; 3], &["x:1,2"]), 3));
+    let (_, width, least) = judged(&plan(&dead(&Torus::new(&[8, 8, 8]), &[4; 3], &["x:1,2"]), &Kind::AllToAll, 3));
     assert_eq!(width, u64::from(least), "three parts");
     let twisted = Torus::twisted(&[4, 8, 8]).expect("doubled");
     // Cells of 4x2x2 along which nothing shifts.
     let machine = dead(&twisted, &[4, 2, 4], &["y:1,2"]);
-    let (_, width, least) = judged(&plan(&machine, 1));
+    let (_, width, least) = judged(&plan(&machine, &Kind::AllToAll, 1));
     assert!(width <= u64::from(least) + u64::from(least) / 100 + 1, "{width} above {least}");
+}
+
+#[test]
+fn trees_are_near_the_bound() {
+    for kind in [Kind::AllGather, Kind::ReduceScatter] {
+        for switches in [&["x:1,2"][..], &["z:0,0"], &["x:1,2", "y:0,3"]] {
+            let (steps, width, least) = judged(&plan(&dead(&Torus::new(&[8, 8, 8]), &[4; 3], switches), &kind, 1));
+            assert_eq!(steps, 12, "{kind:?} {switches:?}");
+            assert!(width <= u64::from(least) + 2, "{kind:?} {switches:?}: {width} above {least}");
+        }
+    }
 }
 
 #[test]
@@ -71,7 +82,9 @@ fn a_list_of_cables_is_planned_alike() {
     let mut cables: Vec<(u32, u32)> = machine.spec().failed_links.iter().map(|one| (one.from.0, one.to.0)).collect();
     Rng::with_seed(3).shuffle(&mut cables);
     let listed = Topology::new(TopologySpec::torus(&[8, 8, 8]).without_cables(&cables)).expect("a machine");
-    assert_eq!(plan(&machine, 1).solution.schedule, plan(&listed, 1).solution.schedule);
+    for kind in [Kind::AllToAll, Kind::AllGather] {
+        assert_eq!(plan(&machine, &kind, 1).solution.schedule, plan(&listed, &kind, 1).solution.schedule);
+    }
 }
 
 /// The compact form and the expanded schedule have one verdict and the same figures, whatever repeats.
@@ -106,7 +119,8 @@ fn random_small_lattices_hold_compact_and_expanded() {
             machine = Topology::new(spec).ok().filter(|more| more.components().len() == 1).unwrap_or(machine);
         }
         let parts = rng.u32(1..=2);
-        let CompactPlan { solution, .. } = plan(&machine, parts);
+        let kinds = [Kind::AllToAll, Kind::AllGather, Kind::ReduceScatter];
+        let CompactPlan { solution, .. } = plan(&machine, &kinds[rng.usize(..3)], parts);
         let spec = machine.spec();
         let compact = Verified::new(solution, &Options::default()).unwrap_or_else(|wrong| panic!("{wrong}: {spec:?}"));
         let figures = compact.schedule.statistics(&compact.problem);
@@ -119,5 +133,5 @@ fn random_small_lattices_hold_compact_and_expanded() {
         planned += u32::from(solution.schedule.repeated().is_some());
         met += u32::from(met_it);
     }
-    assert!(planned > 100 && met > 150, "{planned} planned for one cell, {met} on their bounds");
+    assert!(planned > 100 && met > 100, "{planned} planned for one cell, {met} on their bounds");
 }

@@ -165,3 +165,36 @@ fn of_trees(problem: &Problem, period: &[u32], within: Within<'_>) -> Result<Opt
     }
     Ok(departures.finish(problem, &template.pattern(&intact, parts, is_collected), &fitting))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::{Switch, Topology};
+
+    /// All on the bound, or a few units above: trees meet it but for what whole shards cost.
+    #[test]
+    fn trees_around_dead_switches() {
+        for (kind, switches) in [
+            (Kind::AllGather, &["x:1,2"][..]),
+            (Kind::ReduceScatter, &["y:0,3"]),
+            (Kind::AllGather, &["x:1,2", "y:0,0"]),
+        ] {
+            let intact = Topology::torus(&[8, 8, 8]).expect("a torus");
+            let mut spec = intact.spec().clone();
+            for switch in switches {
+                let switch: Switch = switch.parse().expect("a switch");
+                spec.failed_links.extend(switch.cables(&intact, &[4; 3]).expect("a switch"));
+            }
+            let machine = Topology::new(spec).expect("a machine");
+            let problem = Problem::new(machine, Collective::new(kind)).expect("it fits");
+            let bounds = collsynth_bound::find(&problem).expect("connected");
+            let control = &Control::unlimited();
+            let within = Within { bounds: &bounds, steps: 12, seed: 0, control };
+            let period = period(&problem).expect("it repeats");
+            let (schedule, _) = in_steps(&problem, &period, within).expect("connected").expect("planned");
+            let (width, least) = (schedule.pattern().total_width(), u64::from(bounds.least_width(1)));
+            assert!(schedule.repeated().is_some() && (least..=least + 2).contains(&width), "{width} above {least}");
+        }
+    }
+}

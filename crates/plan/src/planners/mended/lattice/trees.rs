@@ -37,6 +37,8 @@ struct Arrival {
 
 /// The root of a tree, which has its chunk.
 const ROOT: Arrival = Arrival { direction: WAIT, step: 0 };
+/// Not at all, so far.
+const OPEN: Arrival = Arrival { direction: WAIT - 1, step: u16::MAX };
 
 /// The trees of all representatives.
 pub(super) struct Trees<'a> {
@@ -54,8 +56,8 @@ pub(super) struct Trees<'a> {
     template: Vec<Arrival>,
     /// `[(origin * parts + part) * ranks + rank]`
     arrivals: Vec<Arrival>,
-    /// Arrivals that are in no slot.
-    is_open: Vec<bool>,
+    /// The number of open arrivals.
+    open: usize,
     /// Arrivals in each slot, and some that left it.
     users: Vec<Vec<u32>>,
     rng: Rng,
@@ -84,7 +86,7 @@ impl<'a> Trees<'a> {
             origins: all().filter(first).collect(),
             template: vec![ROOT; parts * ranks],
             arrivals: Vec::new(),
-            is_open: Vec::new(),
+            open: 0,
             users: vec![Vec::new(); quotient.load.len()],
             quotient,
             rng: Rng::with_seed(seed),
@@ -119,22 +121,22 @@ impl<'a> Trees<'a> {
                 self.arrivals.extend(tree);
             }
         }
-        self.is_open = vec![false; self.arrivals.len()];
-        let mut open = VecDeque::new();
+        let mut queue = VecDeque::new();
         for index in 0..self.arrivals.len() {
             match self.slot(index) {
                 Some(slot) if self.quotient.dead[slot / self.quotient.steps] => {
-                    self.is_open[index] = true;
-                    open.push_back(index);
+                    self.arrivals[index] = OPEN;
+                    queue.push_back(index);
                 }
                 Some(slot) => self.enter(index, slot),
                 None => {}
             }
         }
+        self.open = queue.len();
         self.quotient.reprice_all();
         let mut left = MOST_TRIED * self.arrivals.len();
-        while let Some(index) = open.pop_front() {
-            if left == 0 || (self.is_open[index] && !self.attach(index, &mut open)) {
+        while let Some(index) = queue.pop_front() {
+            if left == 0 || !self.attach(index, &mut queue) {
                 return false;
             }
             left -= 1;
@@ -182,7 +184,7 @@ impl<'a> Trees<'a> {
                 if (0..self.ranks).all(|rank| tree[moved(rank)] == of_template[rank]) {
                     continue;
                 }
-                let arrived = tree.iter().enumerate().filter(|(_, arrival)| arrival.direction != WAIT);
+                let arrived = tree.iter().enumerate().filter(|(_, arrival)| **arrival != ROOT);
                 let moves = arrived.map(|(rank, arrival)| {
                     let sender = self.next(rank, usize::from(arrival.direction) ^ 1);
                     let [from, to] = [sender, rank].map(|rank| RankId(rank as u32));
@@ -198,10 +200,11 @@ impl<'a> Trees<'a> {
         self.neighbor[rank * self.quotient.directions + direction] as usize
     }
 
-    /// The slot of an arrival; none of a root.
+    /// The slot of an arrival; none of a root, or if it is open.
     fn slot(&self, index: usize) -> Option<usize> {
-        let Arrival { direction, step } = self.arrivals[index];
-        (direction != WAIT).then(|| self.slot_into(index % self.ranks, direction, usize::from(step)))
+        let arrival = self.arrivals[index];
+        let step = usize::from(arrival.step);
+        (arrival != ROOT && arrival != OPEN).then(|| self.slot_into(index % self.ranks, arrival.direction, step))
     }
 
     fn slot_into(&self, rank: usize, direction: u8, step: usize) -> usize {
@@ -216,10 +219,27 @@ impl<'a> Trees<'a> {
         below.filter(|&(direction, other)| usize::from(self.arrivals[other].direction) == direction).map(|one| one.1)
     }
 
-    /// The first step in which a rank can pass a chunk on.
+    /// The first step in which a rank can pass a chunk on; none is, if it does not have it from the root.
     fn ready(&self, index: usize) -> usize {
-        let Arrival { direction, step } = self.arrivals[index];
-        if direction == WAIT { 0 } else { usize::from(step) + 1 }
+        match self.arrivals[index] {
+            ROOT => 0,
+            _ if self.open > 0 && !self.is_rooted(index) => usize::MAX,
+            arrival => usize::from(arrival.step) + 1,
+        }
+    }
+
+    /// Does a rank get the chunk from the root, by way of no open arrival?
+    fn is_rooted(&self, mut index: usize) -> bool {
+        let tree = index - index % self.ranks;
+        loop {
+            match self.arrivals[index] {
+                ROOT => return true,
+                OPEN => return false,
+                Arrival { direction, .. } => {
+                    index = tree + self.next(index % self.ranks, usize::from(direction) ^ 1);
+                }
+            }
+        }
     }
 
     /// The cheapest arrival before a step, and its price.
@@ -243,45 +263,57 @@ impl<'a> Trees<'a> {
         best
     }
 
-    /// Gives an arrival that is in no slot another one; what can no longer depend on it is taken out of its slot, and
-    /// joins those that are open. False: there is none.
-    fn attach(&mut self, index: usize, open: &mut VecDeque<usize>) -> bool {
+    /// Closes an open arrival. What can no longer depend on it opens, and joins the queue. False: it cannot come in time.
+    fn attach(&mut self, index: usize, queue: &mut VecDeque<usize>) -> bool {
         let first = self.depending(index).map(|other| usize::from(self.arrivals[other].step)).min();
         let before = first.unwrap_or(self.quotient.steps);
-        if let Some((_, arrival)) = self.cheapest(index, before) {
-            self.put(index, arrival);
+        if self.come_before(index, before) || self.come_late(index, queue) {
             return true;
         }
-        // Later, from a rank that does not depend on it.
+        let below: Vec<usize> = self.depending(index).collect();
+        if below.is_empty() {
+            return self.hasten(index, before, HASTENED);
+        }
+        // All its neighbors may depend on it: they find other ways first.
+        below.into_iter().for_each(|other| self.release(other, queue));
+        queue.push_back(index);
+        true
+    }
+
+    /// Closes an open arrival after some that depend on it.
+    fn come_late(&mut self, index: usize, queue: &mut VecDeque<usize>) -> bool {
+        let (tree, rank, steps) = (index - index % self.ranks, index % self.ranks, self.quotient.steps);
+        let below: Vec<(usize, u16)> = self.depending(index).map(|other| (other, self.arrivals[other].step)).collect();
         let mut best: Option<(u32, Arrival)> = None;
-        let (tree, rank) = (index - index % self.ranks, index % self.ranks);
         for direction in 0..self.quotient.directions {
-            let sender = tree + self.next(rank, direction ^ 1);
             let slot = self.slot_into(rank, direction as u8, 0);
-            if self.quotient.dead[slot / self.quotient.steps] || self.depends(sender, index) {
+            if self.quotient.dead[slot / steps] {
                 continue;
             }
-            for step in self.ready(sender)..self.quotient.steps {
-                let late =
-                    self.depending(index).filter(|&other| usize::from(self.arrivals[other].step) <= step).count();
+            for step in self.ready(tree + self.next(rank, direction ^ 1))..steps {
+                let late = below.iter().filter(|(_, other)| usize::from(*other) <= step).count();
                 let price = self.quotient.price[slot + step].saturating_add(LATE.saturating_mul(late as u32));
                 if best.is_none_or(|best| price < best.0) {
                     best = Some((price, Arrival { direction: direction as u8, step: step as u16 }));
                 }
             }
         }
-        let Some((_, arrival)) = best else { return self.hasten(index, before, HASTENED) };
-        let late = |&other: &usize| self.arrivals[other].step <= arrival.step;
-        for other in self.depending(index).filter(late).collect::<Vec<_>>() {
-            if !self.is_open[other] {
-                let slot = self.slot(other).expect("it depends on another");
-                self.quotient.take(slot);
-                self.is_open[other] = true;
-                open.push_back(other);
-            }
+        let Some((_, arrival)) = best else { return false };
+        for (other, _) in below.into_iter().filter(|(_, step)| *step <= arrival.step) {
+            self.release(other, queue);
         }
         self.put(index, arrival);
         true
+    }
+
+    /// Opens an arrival.
+    fn release(&mut self, index: usize, queue: &mut VecDeque<usize>) {
+        if let Some(slot) = self.slot(index) {
+            self.quotient.take(slot);
+            self.arrivals[index] = OPEN;
+            self.open += 1;
+            queue.push_back(index);
+        }
     }
 
     /// Moves an arrival before a step, if need be after those that it depends on, up to so many above it. False: that
@@ -295,41 +327,25 @@ impl<'a> Trees<'a> {
         for direction in (0..directions).map(|direction| (direction + turn) % directions) {
             let sender = tree + self.next(rank, direction ^ 1);
             let class = self.slot_into(rank, direction as u8, 0) / self.quotient.steps;
-            let is_possible = above > 0 && before > 1 && self.arrivals[sender].direction != WAIT;
-            if !is_possible || self.quotient.dead[class] || self.depends(sender, index) {
-                continue;
-            }
-            if self.hasten(sender, before - 1, above - 1) && self.come_before(index, before) {
+            let is_possible = above > 0 && before > 1 && self.slot(sender).is_some() && self.is_rooted(sender);
+            if is_possible
+                && !self.quotient.dead[class]
+                && self.hasten(sender, before - 1, above - 1)
+                && self.come_before(index, before)
+            {
                 return true;
             }
         }
         false
     }
 
-    /// Moves an arrival before a step, where those that it may depend on are.
+    /// Moves an arrival before a step, if some neighbor has the chunk in time.
     fn come_before(&mut self, index: usize, before: usize) -> bool {
         let Some((_, arrival)) = self.cheapest(index, before) else { return false };
-        if !self.is_open[index] {
-            let slot = self.slot(index).expect("a root depends on nothing");
+        if let Some(slot) = self.slot(index) {
             self.quotient.take(slot);
         }
         self.put(index, arrival);
-        true
-    }
-
-    /// Does a rank get the chunk by way of another?
-    fn depends(&self, mut index: usize, above: usize) -> bool {
-        let tree = index - index % self.ranks;
-        for _ in 0..self.ranks {
-            if index == above {
-                return true;
-            }
-            let direction = self.arrivals[index].direction;
-            if direction == WAIT {
-                return false;
-            }
-            index = tree + self.next(index % self.ranks, usize::from(direction) ^ 1);
-        }
         true
     }
 
@@ -370,8 +386,8 @@ impl<'a> Trees<'a> {
     }
 
     fn put(&mut self, index: usize, arrival: Arrival) -> usize {
+        self.open -= usize::from(self.arrivals[index] == OPEN);
         self.arrivals[index] = arrival;
-        self.is_open[index] = false;
         let slot = self.slot(index).expect("it arrives");
         self.quotient.add(slot);
         self.users[slot].push(index as u32);
