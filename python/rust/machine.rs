@@ -42,6 +42,13 @@ impl Machine {
         built(py, spec)
     }
 
+    /// The same with a switch between cells dead; of no period, cells of 4 ranks along every dimension.
+    #[pyo3(signature = (stated, period))]
+    fn fail_switch(&self, py: Python<'_>, stated: &str, period: Option<&str>) -> PyResult<Self> {
+        let failed = cli::failed_switch(&self.0, stated, period);
+        failed.map(Self).map_err(|failure| errors::failure(py, &failure))
+    }
+
     /// The same with a rank failed.
     fn fail_rank(&self, py: Python<'_>, rank: &str) -> PyResult<Self> {
         let mut spec = self.0.spec().clone();

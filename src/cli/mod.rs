@@ -23,7 +23,7 @@ use io::console::note;
 use io::{caller, clock};
 use options::usage;
 
-pub use arguments::failures::failed_link;
+pub use arguments::failures::{failed_link, failed_switch};
 pub use arguments::plan::goal_words;
 pub use arguments::size::{check_chunks, check_ranks};
 pub use commands::judging::verify::find_bounds;

@@ -103,3 +103,47 @@ fn a_note_does_not_disturb_programs_that_read_json() {
     assert_eq!(summary["machine"], "4x4 torus with 1 failed cable");
     assert!(synth(&format!("{words} -q")).stderr.is_empty());
 }
+
+#[test]
+fn a_dead_switch_is_its_cables() {
+    // On every machine, the same failures in other words.
+    let cables = "--fail 11,12 --fail 15,8 --fail 43,44 --fail 47,40";
+    for words in ["--fail-switch x:1", "--fail-switch X:1 --period 4x4", "--fail-switch x:1 --fail-switch x:1"] {
+        assert_eq!(failed(&format!("--torus 8x8 {words}")), failed(&format!("--torus 8x8 {cables}")), "{words}");
+    }
+    let noted = |words: &str| text(&synth(&format!("topology {words}")).stderr);
+    assert_eq!(noted("--torus 8x8 --fail-switch x:1"), "note: switch x:1: 4 cables\n");
+    let again = noted("--torus 8x8 --fail-switch y:2 --fail-switch x:1 --fail 11,12 --fail-switch x:1");
+    assert!(again.ends_with("counted once\n"), "{again}");
+    assert_eq!(again.lines().count(), 5, "{again}");
+    let described = text(&synth(&format!("topology --torus 8x8 {cables} --fail 0,1")).stdout);
+    assert!(described.starts_with("8x8 torus with 5 failed cables (4 of switch x:1)\n"), "{described}");
+    assert!(described.contains("\n  switch x:1: 4 cables\n  cable 0 (0,0) - 1 (1,0) in x\n"), "{described}");
+}
+
+#[test]
+fn files_state_switches() {
+    let bench = Bench::new();
+    let machine = |text: &str| {
+        bench.write("m.json", text);
+        serde_json::from_str::<Value>(&bench.stdout("topology --topology m.json --format json")).expect("JSON")["failed_links"].clone()
+    };
+    let stated = machine(r#"{"torus": [8, 8], "failed_switches": ["x:1"]}"#);
+    assert_eq!(stated, failed("--torus 8x8 --fail-switch x:1").1);
+    let stated = machine(r#"{"torus": [8, 8], "failed_switches": ["x:1", "y:0"], "period": [2, 8]}"#);
+    assert_eq!(stated, failed("--torus 8x8 --fail-switch x:1 --fail-switch y:0 --period 2x8").1);
+    for (file, place, words) in [
+        (r#"{"torus": [8, 8], "failed_switches": ["x:1", "x:4"]}"#, "1:46", "in y the positions are 0 to 3"),
+        (r#"{"torus": [8, 8], "failed_switches": ["x:1", "x:1"]}"#, "1:46", "switch x:1 is stated as failed twice"),
+        (r#"{"torus": [8, 6], "failed_switches": ["x:1"]}"#, "1:", "along y it is one of 1, 2, 3, 6"),
+        (r#"{"torus": [8, 8], "failed_switches": ["x:1"], "period": [3, 2]}"#, "1:", "along x it is one of 1, 2, 4, 8"),
+        (r#"{"torus": [8, 8], "period": [2, 2]}"#, "1:", "`period` belongs to `failed_switches`"),
+        (r#"{"links": [{"from": 0, "to": 1}], "failed_switches": ["x:1"]}"#, "1:", "an explicit graph has no switches"),
+        (r#"{"torus": [8, 8], "failed_links": [{"from": 11, "to": 12}], "failed_switches": ["x:1"]}"#, "1:", "twice"),
+        (r#"{"torus": [8, 8], "failed_switches": ["x1"]}"#, "1:", "as in x:1,2"),
+    ] {
+        bench.write("m.json", file);
+        let refused = text(&bench.ended(2, "topology --topology m.json").stderr);
+        assert!(refused.contains(&format!("m.json:{place}")) && refused.contains(words), "{file}: {refused}");
+    }
+}

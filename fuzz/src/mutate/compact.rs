@@ -65,10 +65,66 @@ pub fn file(dice: &mut Dice) -> Value {
         step["pattern"] = json!([]);
         steps.push(step);
     }
-    json!({
+    let mut file = json!({
         "format": "collective-schedule/1", "topology": failed, "collective": collective,
         "exceptions": exceptions, "steps": steps,
-    })
+    });
+    if dice.chance(60) {
+        repeat(dice, &mut file, &machine, &task, &shift);
+    }
+    file
+}
+
+/// States some chunks of the pattern by the cell instead: the same schedule, in other words.
+fn repeat(dice: &mut Dice, file: &mut Value, machine: &Machine, task: &Task, shift: &Shift<'_>) {
+    let extents = machine.torus.as_deref().unwrap_or_default();
+    let divisor = |dice: &mut Dice, extent: usize| {
+        let divisors: Vec<usize> = (1..=extent).filter(|part| extent.is_multiple_of(*part)).collect();
+        *dice.pick(&divisors)
+    };
+    let period: Vec<u64> = extents.iter().map(|&extent| divisor(dice, extent) as u64).collect();
+    if !machine.repeats(&period) {
+        return;
+    }
+    let position = |rank: usize, dim: usize| (rank / extents[..dim].iter().product::<usize>() % extents[dim]) as u64;
+    let first = |rank: usize| {
+        let mut stride = 1;
+        let mut number = 0;
+        for (dim, &extent) in extents.iter().enumerate() {
+            number += (position(rank, dim) % period[dim]) as usize * stride;
+            stride *= extent;
+        }
+        number
+    };
+    let back = |rank: usize, to: usize| (0..machine.ranks()).find(|&by| shift.rank(rank, by) == to).expect("a torus");
+    let share = *dice.pick(&[0, 30, 100]);
+    let owned = |chunk: usize| first(shift.owner(chunk)) == shift.owner(chunk);
+    let cell: Vec<usize> = (0..task.chunks.len()).filter(|&chunk| owned(chunk) && dice.chance(share)).collect();
+    for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
+        let mut transfers = Vec::new();
+        for transfer in step["pattern"].as_array().into_iter().flatten() {
+            let [from, to] = ["from", "to"].map(|key| transfer[key].as_u64().expect("a number") as usize);
+            let of_rank_0 = transfer["chunks"].as_array().into_iter().flatten();
+            let of_rank_0 = of_rank_0.filter_map(|value| task.chunk(value, &mut Faults::default()));
+            let of_rank_0: Vec<usize> = of_rank_0.collect();
+            for &chunk in &cell {
+                let owner = shift.owner(chunk);
+                if !of_rank_0.iter().any(|&one| shift.chunk(one, owner) == chunk) {
+                    continue;
+                }
+                let (from, to) = (shift.rank(from, owner), shift.rank(to, owner));
+                // As seen from where the sender is in the first cell.
+                let by = back(from, first(from));
+                let chunk = plans::chunk(dice, task, shift.chunk(chunk, by));
+                let mut one = transfer.clone();
+                (one["from"], one["to"]) = (json!(shift.rank(from, by)), json!(shift.rank(to, by)));
+                one["chunks"] = json!([chunk]);
+                transfers.push(one);
+            }
+        }
+        step["cell"] = json!(transfers);
+    }
+    (file["period"], file["cell"]) = (json!(period), json!(cell));
 }
 
 /// One change; what does not apply leaves the file as it is.
@@ -77,6 +133,7 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
         0 => anywhere::change(dice, file),
         1 => numbers::change(dice, file),
         2 | 3 => exceptions(dice, file),
+        4 if dice.chance(50) => machines::fail_switch(dice, &mut file["topology"]),
         4 => machines::fail(dice, &mut file["topology"]),
         5 => {
             let Some(steps) = changes::objects(&mut file["steps"]) else { return };
@@ -88,7 +145,8 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
         }
         6 if dice.chance(20) => groups::change(dice, file),
         7 if dice.chance(20) => drop(file.as_object_mut().map(|keys| keys.remove("exceptions"))),
-        8 | 9 => changes::change(dice, file),
+        8 => changes::change(dice, file),
+        9 => cells(dice, file),
         // A change to transfers, but of a pattern.
         _ => {
             let swap = |file: &mut Value| {
@@ -107,8 +165,35 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
     }
 }
 
+/// A change to what repeats with the period.
+fn cells(dice: &mut Dice, file: &mut Value) {
+    match dice.below(6) {
+        0 => drop(file.as_object_mut().map(|keys| keys.remove("period"))),
+        1 => drop(file.as_object_mut().map(|keys| keys.remove("cell"))),
+        2 => file["period"] = dice.pick(&[json!([1]), json!([2, 1]), json!([0]), json!([2])]).clone(),
+        3 => list(dice, &mut file["cell"]),
+        _ => {
+            let swap = |file: &mut Value| {
+                for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
+                    let (cell, transfers) = (step["cell"].take(), step["transfers"].take());
+                    (step["cell"], step["transfers"]) = (transfers, cell);
+                }
+            };
+            swap(file);
+            changes::change(dice, file);
+            swap(file);
+        }
+    }
+    file.as_object_mut().into_iter().for_each(|keys| keys.retain(|_, value| !value.is_null()));
+}
+
 fn exceptions(dice: &mut Dice, file: &mut Value) {
-    let Some(list) = file["exceptions"].as_array_mut() else { return };
+    list(dice, &mut file["exceptions"]);
+}
+
+/// A change to a list of chunks.
+fn list(dice: &mut Dice, list: &mut Value) {
+    let Some(list) = list.as_array_mut() else { return };
     let any = json!(dice.below(24));
     let at = dice.below(list.len() + 1);
     match dice.below(4) {
@@ -147,7 +232,10 @@ fn machine(dice: &mut Dice, extents: &[usize]) -> (Value, Value) {
     let mut failed = topology.clone();
     for _ in 0..dice.below(3) {
         let mut worse = failed.clone();
-        machines::fail(dice, &mut worse);
+        match dice.chance(30) {
+            true => machines::fail_switch(dice, &mut worse),
+            false => machines::fail(dice, &mut worse),
+        }
         if machines::read(&worse).is_some_and(|machine| machines::connected(&machine)) {
             failed = worse;
         }

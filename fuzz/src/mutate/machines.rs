@@ -65,6 +65,19 @@ pub fn fail(dice: &mut Dice, topology: &mut Value) {
     list(topology, "failed_links", failure);
 }
 
+/// Another dead switch of a torus, which may not be there; the first states a period, which may be none.
+pub fn fail_switch(dice: &mut Dice, topology: &mut Value) {
+    let Some(extents) = read(topology).and_then(|machine| machine.torus) else { return };
+    if topology.get("failed_switches").is_none() {
+        topology["failed_switches"] = json!([]);
+        topology["period"] = extents.iter().map(|&extent| dice.between(1, extent)).collect();
+    }
+    let dim = dice.below(extents.len());
+    let at: Vec<String> = (1..extents.len()).map(|_| dice.below(2).to_string()).collect();
+    let switch = json!(format!("{}:{}", &direction(dim, true)[..1], at.join(",")));
+    topology["failed_switches"].as_array_mut().expect("a list").push(switch);
+}
+
 /// `x+`, for the small dimensions used here.
 pub fn direction(dim: usize, grows: bool) -> String {
     format!("{}{}", ["x", "y", "z"][dim.min(2)], if grows { "+" } else { "-" })

@@ -210,7 +210,10 @@ _OTHERWISE = {
     "paper": 'cs.command("compare", "--paper") prints that table',
     "quiet": "nothing is printed",
 } | dict.fromkeys(
-    ("torus", "wrap", "capacity", "twist", "slice", "names", "fail", "fail_link", "fail_rank", "fail_box"),
+    (
+        *("torus", "wrap", "capacity", "twist", "slice", "names"),
+        *("fail", "fail_link", "fail_rank", "fail_box", "fail_switch", "period"),
+    ),
     "the machine states it: cs.Torus(4, 4).fail_cable(2, 3)",
 )
 

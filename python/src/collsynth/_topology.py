@@ -107,6 +107,21 @@ class Topology:
                 failed = self._of(failed._machine.fail_rank(word), failed._with("--fail-rank", word))
         return failed
 
+    def fail_switch(self: _Self, switch: str, period: Iterable[int] | None = None) -> _Self:
+        """The same with a switch between the cells of a torus dead: `fail_switch("x:1,2")`.
+
+        That is, in every cell, the cable that leads up x at y=1, z=2 to the next cell. Cells have the extents `period`:
+        4 along every dimension unless stated, as the cubes of a TPU pod.
+        """
+        if not isinstance(switch, str):
+            raise UsageError(f'a switch is written as in "x:1,2", not {switch!r}')
+        extents = None if period is None else [whole_number("a period", number) for number in period]
+        if extents is None:
+            return self._of(self._machine.fail_switch(switch, None), self._with("--fail-switch", switch))
+        # The command has one period for all of its switches.
+        machine = self._machine.fail_switch(switch, "x".join(map(str, extents)))
+        return self._of(machine, None)
+
     def _fail(self: _Self, option: str, start: Rank, end: Rank | str, dim: str | None, both: bool) -> _Self:
         end = end if isinstance(end, str) else _word(end)
         stated = ",".join((_word(start), end) + (() if dim is None else (dim,)))

@@ -85,7 +85,7 @@ impl Elsewhere<'_> {
                 words.extend(["--topology".to_owned(), path.display().to_string()]);
                 words.extend(self.failures.words());
             }
-            _ => words.extend(words_of(machine.spec())?),
+            _ => words.extend(words_of(machine)?),
         }
         words.extend(["--collective".to_owned(), file.collective.kind]);
         words.extend(file.collective.root.into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]));

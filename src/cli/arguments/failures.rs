@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use clap::Args;
-use collsynth::report::figures::shortened;
-use collsynth::topology::{DimRef, Direction, FailedLink, RankId, Topology, TopologyError, TopologySpec, dim_name};
+use collsynth::report::figures::{count, shortened};
+use collsynth::topology::{
+    DimRef, Direction, FailedLink, RankId, Switch, SwitchError, Topology, TopologyError, TopologySpec, Torus, dim_name,
+};
 
+use super::extents::{Extents, join};
 use crate::cli::ending::Failure;
 
 /// The most ranks listed in a note.
@@ -16,7 +19,7 @@ const HOW: &str = "write two ranks and the dimension of the cable between them, 
                    2,x+; coordinates are written with dots, as in 2.0.0,3.0.0,x";
 
 /// What failed. Stated twice, a failure counts once: a cable raises an alarm at both ends.
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(next_help_heading = "Machine")]
 pub struct FailureOptions {
     /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names;
@@ -34,6 +37,14 @@ pub struct FailureOptions {
     /// before the first, the box goes around the ring. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "RANK..RANK")]
     fail_box: Vec<Corners>,
+    /// A dead switch between the cells of a torus (the 4x4x4 cubes of a pod): the dimension of its cables, and their
+    /// position in the others within a cell. x:1,2 is, in every cell, the cable that leads up x at y=1, z=2 to the next
+    /// cell. Repeatable
+    #[arg(long, allow_negative_numbers = true, value_name = "DIM:AT,..", value_parser = switch)]
+    fail_switch: Vec<Switch>,
+    /// The extents of the cells of --fail-switch; they divide those of the torus [default: 4 along every dimension]
+    #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
+    period: Option<Extents>,
 }
 
 /// `U,V`, `U,V,DIM`, `U,DIRECTION` or `U-V`; read when the machine is known, for names may have a `-` and look like a
@@ -71,10 +82,17 @@ impl FailureOptions {
         }
         spec.failed_ranks = failed.into_iter().collect();
 
-        let cables = self.fail.iter().map(|ends| (ends, true));
         let mut links = Vec::new();
+        for switch in &self.fail_switch {
+            let cables = self.through(switch, &built).map_err(|error| explain(&error.into()))?;
+            notes.push(format!("switch {switch}: {}", count(cables.len(), "cable")));
+            links.extend(cables.into_iter().map(|cable| (format!("--fail-switch {switch}"), cable)));
+        }
+        let cables = self.fail.iter().map(|ends| (ends, true));
         for (ends, both) in cables.chain(self.fail_link.iter().map(|ends| (ends, false))) {
-            links.push((ends, ends.on(&built, both).map_err(|wrong| wrong.explained(&explain))?));
+            let failed = ends.on(&built, both).map_err(|wrong| wrong.explained(&explain))?;
+            let option = if both { "--fail" } else { "--fail-link" };
+            links.push((format!("{option} {ends}"), failed));
         }
         let mut all = spec.clone();
         all.failed_links.extend(links.iter().map(|(_, failed)| *failed));
@@ -89,8 +107,16 @@ impl FailureOptions {
 
     /// True if nothing is stated as failed.
     pub fn is_empty(&self) -> bool {
-        let Self { fail, fail_link, fail_rank, fail_box } = self;
-        fail.is_empty() && fail_link.is_empty() && fail_rank.is_empty() && fail_box.is_empty()
+        let Self { fail, fail_link, fail_rank, fail_box, fail_switch, period: _ } = self;
+        let links = fail.is_empty() && fail_link.is_empty() && fail_switch.is_empty();
+        links && fail_rank.is_empty() && fail_box.is_empty()
+    }
+
+    /// The cables through a switch.
+    fn through(&self, switch: &Switch, built: &Topology) -> Result<Vec<FailedLink>, SwitchError> {
+        let period = self.period.as_ref().map(|Extents(period)| period.clone());
+        let usual = || built.as_torus().map(Torus::default_period).unwrap_or_default();
+        switch.cables(built, &period.unwrap_or_else(usual))
     }
 
     /// The options, as typed.
@@ -103,6 +129,8 @@ impl FailureOptions {
         add("--fail-link", self.fail_link.iter().map(Ends::to_string).collect());
         add("--fail-rank", self.fail_rank.clone());
         add("--fail-box", self.fail_box.iter().map(Corners::to_string).collect());
+        add("--fail-switch", self.fail_switch.iter().map(Switch::to_string).collect());
+        add("--period", self.period.iter().map(|Extents(period)| join(period, "x")).collect());
         words
     }
 }
@@ -115,6 +143,22 @@ impl FailureOptions {
 pub fn failed_link(built: &Topology, text: &str, both: bool) -> Result<FailedLink, Failure> {
     let ends: Ends = text.parse().map_err(|message| Failure::usage(format!("`{text}`: {message}")))?;
     ends.on(built, both).map_err(|wrong| wrong.explained(|error| Failure::usage(error)))
+}
+
+/// A machine with a dead switch as well: of cells of a period, `4x4x4`, or of 4 ranks along every dimension.
+///
+/// # Errors
+///
+/// What is wrong with the words, or why there is no such switch.
+pub fn failed_switch(built: &Topology, text: &str, period: Option<&str>) -> Result<Topology, Failure> {
+    let period =
+        period.map(|text| text.parse().map_err(|message| Failure::usage(format!("period `{text}`: {message}"))));
+    let dead = FailureOptions {
+        fail_switch: vec![switch(text).map_err(Failure::usage)?],
+        period: period.transpose()?,
+        ..FailureOptions::default()
+    };
+    Ok(dead.apply(built.spec().clone(), |error| Failure::usage(error))?.0)
 }
 
 /// What is wrong with ranks that were stated.
@@ -174,22 +218,23 @@ fn range<'a>(word: &'a str, built: &Topology) -> Option<(&'a str, &'a str)> {
 /// The machine with failures that repeat each other; cables come before the links that are parts of them.
 fn one_by_one(
     mut spec: TopologySpec,
-    stated: &[(&Ends, FailedLink)],
+    stated: &[(String, FailedLink)],
     notes: &mut Vec<String>,
 ) -> Result<Topology, TopologyError> {
     let known = std::mem::take(&mut spec.failed_links).into_iter().map(|failed| (None, failed));
-    let stated = stated.iter().map(|(ends, failed)| (Some(ends), *failed));
-    let mut all: Vec<(Option<_>, FailedLink)> = known.chain(stated).collect();
+    let stated = stated.iter().map(|(words, failed)| (Some(words), *failed));
+    let mut all: Vec<(Option<&String>, FailedLink)> = known.chain(stated).collect();
     all.sort_by_key(|(_, failed)| !failed.both);
     let mut topology = Topology::new(spec.clone())?;
-    for (ends, failed) in all {
+    for (words, failed) in all {
         spec.failed_links.push(failed);
         match Topology::new(spec.clone()) {
             Ok(built) => topology = built,
             Err(TopologyError::LinkFailedTwice { .. }) => {
                 spec.failed_links.pop();
-                let option = if failed.both { "--fail" } else { "--fail-link" };
-                notes.extend(ends.map(|ends| format!("{option} {ends}: stated before, and counted once")));
+                let note = words.map(|words| format!("{words}: stated before, and counted once"));
+                // The cables of a switch make one note.
+                notes.extend(note.filter(|note| notes.last() != Some(note)));
             }
             Err(error) => return Err(error),
         }
@@ -243,6 +288,11 @@ impl Ends {
         })?;
         Ok(FailedLink { from, to, dim: Some(DimRef::Direction(direction)), both })
     }
+}
+
+/// A switch, in either case.
+fn switch(text: &str) -> Result<Switch, SwitchError> {
+    text.to_ascii_lowercase().replace(' ', "").parse()
 }
 
 /// A dimension or a direction, in either case.

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::extents::{Extents, join};
 use super::failures::listed;
-use super::topology::{Extents, TopologyOptions, join};
+use super::topology::TopologyOptions;
 use crate::cli::ending::Failure;
 use crate::cli::io::input;
 use clap::Args;

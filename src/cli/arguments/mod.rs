@@ -2,6 +2,7 @@
 
 pub mod collective;
 pub mod elsewhere;
+pub mod extents;
 pub mod failures;
 pub mod flow_limits;
 pub mod group;

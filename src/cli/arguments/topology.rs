@@ -6,8 +6,9 @@ use std::str::FromStr;
 use clap::Args;
 use collsynth::format::json;
 use collsynth::report::foreign::foreign;
-use collsynth::topology::{RankId, Shape, Topology, TopologyError, TopologySpec, Torus};
+use collsynth::topology::{RankId, Shape, SwitchError, Topology, TopologyError, TopologySpec, Torus};
 
+use super::extents::{Extents, join};
 use super::failures::{FailureOptions, WrongRanks};
 use crate::cli::ending::Failure;
 use crate::cli::io::console::note;
@@ -44,10 +45,6 @@ pub struct TopologyOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "CHUNKS")]
     capacity: Option<Capacity>,
 }
-
-/// `4x4x4`
-#[derive(Clone)]
-pub struct Extents(pub Vec<u32>);
 
 /// `yes,no,yes`
 #[derive(Clone)]
@@ -186,25 +183,12 @@ impl TopologyOptions {
                     None => failure,
                 }
             }
+            TopologyError::Switch(SwitchError::Period(_)) => {
+                failure.hint("state the extents of the cells with --period, as in --fail-switch x:1,0 --period 2x2x2")
+            }
             TopologyError::AmbiguousCable { .. } => failure.hint("write the direction as the dimension: U,V,x+"),
             _ => failure,
         }
-    }
-}
-
-impl FromStr for Extents {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let extents: Option<Vec<u32>> = text.split(['x', 'X']).map(|extent| extent.parse().ok()).collect();
-        extents.map(Self).ok_or_else(|| {
-            let words: Vec<&str> =
-                text.split(|letter: char| !letter.is_ascii_digit()).filter(|word| !word.is_empty()).collect();
-            match text.contains([',', '*', '×', ' ', '-']) && !words.is_empty() {
-                true => format!("write the extents with x between them; did you mean {}?", words.join("x")),
-                false => "write the extents with x between them, as in 4x4x4".to_owned(),
-            }
-        })
     }
 }
 
@@ -250,8 +234,8 @@ fn cut(torus: Torus, Extents(slice): &Extents) -> Result<Torus, Failure> {
 }
 
 /// The options of a plan on a machine as it is: a torus without names or twist; `None` for any other.
-pub fn words_of(spec: &TopologySpec) -> Option<Vec<String>> {
-    let Shape::Torus(torus) = &spec.shape else { return None };
+pub fn words_of(machine: &Topology) -> Option<Vec<String>> {
+    let (spec, torus) = (machine.spec(), machine.as_torus()?);
     if torus.is_twisted() || !spec.names.is_empty() || torus.capacity.iter().any(|&chunks| chunks != 1) {
         return None;
     }
@@ -260,7 +244,11 @@ pub fn words_of(spec: &TopologySpec) -> Option<Vec<String>> {
         let wrap: Vec<&str> = torus.wrap.iter().map(|&wraps| if wraps { "yes" } else { "no" }).collect();
         words.extend(["--wrap".to_owned(), join(&wrap, ",")]);
     }
-    for failed in &spec.failed_links {
+    let switches = machine.dead_switches();
+    for (switch, _) in &switches {
+        words.extend(["--fail-switch".to_owned(), switch.to_string()]);
+    }
+    for failed in machine.failed_beside(&switches) {
         let option = if failed.both { "--fail" } else { "--fail-link" };
         let dim = failed.dim.map(|dim| format!(",{dim}")).unwrap_or_default();
         words.extend([option.to_owned(), format!("{},{}{dim}", failed.from, failed.to)]);
@@ -299,8 +287,4 @@ fn read_names(path: &Path) -> Result<Vec<String>, Failure> {
     }
     let lines = text.trim_end().lines().map(str::trim).filter(|line| !line.starts_with('#'));
     Ok(lines.map(str::to_owned).collect())
-}
-
-pub(crate) fn join<T: ToString>(items: &[T], separator: &str) -> String {
-    items.iter().map(T::to_string).collect::<Vec<_>>().join(separator)
 }

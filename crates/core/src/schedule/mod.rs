@@ -22,9 +22,9 @@ use crate::topology::{Direction, RankId};
 
 pub use any::{AnySchedule, Stated, View};
 pub use builder::ScheduleBuilder;
-pub use compact::{CompactError, CompactSchedule, translations_to};
+pub use compact::{CompactError, CompactSchedule, Repeated};
 pub use job::{Job, JobError};
-pub use slot::{Choice, Slot, Source};
+pub use slot::{Choice, Slot};
 pub use solution::{AnySolution, Origin, Solution};
 pub use statistics::{Statistics, StepLoads, StepTotals, Timetable};
 pub use translation::Translation;

@@ -21,13 +21,17 @@ pub struct Slot<'a> {
     pub via: Option<Direction>,
     /// What happens on arrival.
     pub op: Op,
-    /// What a pattern sends here, exceptions included.
-    pub sources: Arc<[Source<'a>]>,
+    /// What a pattern sends here, with chunks that depart from it.
+    pub(super) sources: Arc<[Source<'a>]>,
+    /// What is sent alike in every cell.
+    pub(super) repeated: Arc<[Source<'a>]>,
+    /// How many chunks these two send that are meant, exceptions included.
+    pub(super) translated: usize,
     /// What is stated to be sent from here to there.
     pub own: Cow<'a, [ChunkId]>,
 }
 
-/// Chunks of rank 0 that a pattern sends in a direction.
+/// Chunks that are sent in a direction: of rank 0, by a pattern; of a cell, by one of its ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// Their sender.
@@ -55,9 +59,16 @@ pub struct Choice {
 
 impl<'a> Slot<'a> {
     /// A transfer whose chunks are all stated.
-    pub(super) fn stating(schedule: &'a Schedule, step: u32, transfer: &Transfer, sources: Arc<[Source<'a>]>) -> Self {
+    pub(super) fn stating(schedule: &'a Schedule, step: u32, transfer: &Transfer, none: &Arc<[Source<'a>]>) -> Self {
         let Transfer { from, to, via, op, .. } = *transfer;
-        Self { step, from, to, via, op, sources, own: Cow::Borrowed(schedule.chunks(transfer)) }
+        let own = Cow::Borrowed(schedule.chunks(transfer));
+        Self { own, ..Self::empty(step, from, (to, via, op), none) }
+    }
+
+    /// A transfer without chunks.
+    pub(super) fn empty(step: u32, from: RankId, (to, via, op): Way, none: &Arc<[Source<'a>]>) -> Self {
+        let (sources, repeated) = (Arc::clone(none), Arc::clone(none));
+        Self { step, from, to, via, op, sources, repeated, translated: 0, own: Cow::Borrowed(&[]) }
     }
 
     /// The link and the operation: transfers of a step are told apart by them.
@@ -65,9 +76,14 @@ impl<'a> Slot<'a> {
         (self.from, (self.to, self.via, self.op))
     }
 
-    /// The number of its chunks, with those of the pattern that are exceptions.
+    /// The number of its chunks, with exceptions that would be sent here if they were none.
     pub fn stated(&self) -> usize {
-        self.own.len() + self.sources.iter().map(|source| source.chunks.len()).sum::<usize>()
+        self.own.len() + self.translated
+    }
+
+    /// Is anything sent here that is stated elsewhere?
+    pub fn is_translated(&self) -> bool {
+        self.translated > 0
     }
 }
 

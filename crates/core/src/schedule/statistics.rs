@@ -192,7 +192,7 @@ impl Timetable for Schedule {
             choice.joins(transfer.from, transfer.to)
                 && (choice.chunks.is_none() || self.chunks(transfer).iter().any(has))
         });
-        let slot = |transfer| Slot::stating(self, step, transfer, Arc::clone(&none));
+        let slot = |transfer| Slot::stating(self, step, transfer, &none);
         transfers.map(slot).collect()
     }
 

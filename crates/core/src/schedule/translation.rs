@@ -69,6 +69,12 @@ impl Translation {
         RankId(chunk.0 / self.chunks_of_rank())
     }
 
+    /// The chunk of rank 0 that a chunk is a translation of, and the rank that it belongs to.
+    pub fn seen_from_rank_0(&self, chunk: ChunkId) -> (ChunkId, RankId) {
+        let owner = self.owner(chunk);
+        (self.chunk(chunk, self.between(owner, RankId(0))), owner)
+    }
+
     /// Where a translation by `by` takes a rank.
     ///
     /// # Panics

@@ -43,6 +43,8 @@ pub enum TopologyError {
     UnknownDimension { text: String },
     #[error("`{text}` is no rank: write its number, its coordinates as in 2.0.0, or its name if it has one")]
     NotARank { text: String },
+    #[error(transparent)]
+    Switch(#[from] SwitchError),
     #[error("`{text}` gives coordinates, but an explicit graph has none: write the rank's number")]
     NoCoordinates { text: String },
     #[error("{names} names for {ranks} ranks: give one for every rank, failed ones too")]
@@ -58,4 +60,40 @@ pub enum TopologyError {
     NotExtents { text: String },
     #[error("`{text}` is no position on a {extents} torus")]
     OutsideTorus { text: String, extents: String },
+}
+
+/// Why there is no such switch.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
+pub enum SwitchError {
+    #[error(
+        "`{text}` is not a switch: write the dimension of its cables and their position in the others, as in x:1,2"
+    )]
+    NotASwitch { text: String },
+    #[error("an explicit graph has no switches: they join the cells of a torus")]
+    NotATorus,
+    #[error(transparent)]
+    Period(#[from] PeriodError),
+    #[error("there is no switch {switch}: the torus has the dimensions {dims}")]
+    NoDimension { switch: String, dims: String },
+    #[error("switch {switch} has {stated} positions after the colon: write those in {others}, as in {example}")]
+    Positions { switch: String, stated: usize, others: String, example: String },
+    #[error("there is no switch {switch}: in {dim} the positions are 0 to {most}, with the period {period}")]
+    OutOfRange { switch: String, dim: String, most: u32, period: String },
+    #[error("there is no switch {switch}: no cable in {dim} leads from one cell to another, with the period {period}")]
+    NoCable { switch: String, dim: String, period: String },
+}
+
+/// Why a torus does not repeat with a period.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
+#[non_exhaustive]
+pub enum PeriodError {
+    #[error("the period {period} has {length} numbers, but the torus {dims} dimensions: give one for each")]
+    Length { period: String, length: usize, dims: usize },
+    #[error("the period {period} does not divide {extents}: along {dim} it is one of {divisors}")]
+    Divide { period: String, extents: String, dim: String, divisors: String },
+    #[error("the wrap of {dim} shifts {shifted} by {shift}, which is not a multiple of the period {period}")]
+    Twist { dim: String, shifted: String, shift: u32, period: String },
 }

@@ -7,6 +7,7 @@
 //! * Ranks are `0..N`. On a torus of extents `X x Y x Z ...`, rank = `x + X*(y + Y*(z + ...))`.
 //! * Links are directed. A *cable* is a link and its opposite.
 //! * An extent of 3 or more wraps; an extent of 2 is one cable unless `wrap` is stated; an extent of 1 has no link.
+//! * A dead [`Switch`] is a set of failed cables that repeats from cell to cell.
 //! * On a twisted torus, some wraps lead to another position along other dimensions as well.
 
 mod coordinates;
@@ -18,17 +19,19 @@ mod link;
 mod names;
 mod network;
 mod spec;
+mod switches;
 mod words;
 
 pub use coordinates::format_coordinates;
 pub use direction::{DimRef, Direction, dim_name};
 pub use distance::{Distances, UNREACHABLE};
-pub use error::TopologyError;
+pub use error::{PeriodError, SwitchError, TopologyError};
 pub(crate) use id::id;
 pub use id::{LinkId, MAX_RANKS, RankId};
 pub use link::Link;
 pub use network::Topology;
 pub use spec::{FailedLink, GraphLink, Shape, TopologySpec, Torus};
+pub use switches::Switch;
 
 #[cfg(test)]
 mod tests;

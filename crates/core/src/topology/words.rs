@@ -6,7 +6,10 @@ use std::str::FromStr;
 use super::{Topology, TopologyError, TopologySpec, Torus, dim_name};
 use crate::exact::dimension;
 
-/// The machine in a few words: `4x4x4 torus with 1 failed cable`.
+/// The most dead switches named; of more, the number is told.
+const NAMED: usize = 4;
+
+/// The machine in a few words: `4x4x4 torus with 1 failed cable`, `8x8x8 torus with 8 failed cables (switch x:1,2)`.
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&shape(self))?;
@@ -19,6 +22,9 @@ impl fmt::Display for Topology {
         ];
         for (index, (number, noun)) in failed.into_iter().filter(|(number, _)| *number > 0).enumerate() {
             write!(f, "{}{number} {noun}{}", if index == 0 { " with " } else { ", " }, plural(number))?;
+            if noun == "failed cable" {
+                f.write_str(&switches(self, number))?;
+            }
         }
         Ok(())
     }
@@ -40,6 +46,22 @@ impl FromStr for Topology {
         let extents = extents.map_err(|_| TopologyError::NotExtents { text: text.to_owned() })?;
         Self::new(TopologySpec::torus(&extents))
     }
+}
+
+/// The dead switches behind this number of failed cables, in parentheses.
+fn switches(topology: &Topology, cables: usize) -> String {
+    let dead = topology.dead_switches();
+    let of = match dead.iter().map(|(_, cables)| cables).sum::<usize>() {
+        0 => return String::new(),
+        all if all == cables => String::new(),
+        some => format!("{some} of "),
+    };
+    let names = match dead.len() {
+        few if few <= NAMED => dead.iter().map(|(switch, _)| format!(" {switch}")).collect(),
+        _ => String::new(),
+    };
+    let number = if names.is_empty() { format!("{} ", dead.len()) } else { String::new() };
+    format!(" ({of}{number}switch{}{names})", if dead.len() == 1 { "" } else { "es" })
 }
 
 fn plural(number: usize) -> &'static str {
@@ -111,6 +133,25 @@ mod tests {
         assert_eq!(of(twisted.clone()), "twisted 4x4x8 torus");
         let once = vec![vec![0, 0, 4], vec![0; 3], vec![0; 3]];
         assert_eq!(of(Torus { twist: once, ..twisted }), "4x4x8 torus (x shifts z by 4)");
+    }
+
+    #[test]
+    fn dead_switches_in_words() {
+        let dead = |switches: &[&str], cables: &[(u32, u32)]| {
+            let mut spec = TopologySpec::torus(&[8, 8, 8]).without_cables(cables);
+            for switch in switches {
+                let switch: crate::topology::Switch = switch.parse().expect("a switch");
+                spec.failed_links.extend(switch.cables(&torus(&[8, 8, 8], &[]), &[4; 3]).expect("a switch"));
+            }
+            Topology::new(spec).expect("a machine").to_string()
+        };
+        assert_eq!(dead(&["x:1,2"], &[]), "8x8x8 torus with 8 failed cables (switch x:1,2)");
+        let words = "8x8x8 torus with 17 failed cables (16 of switches x:1,2 y:0,0)";
+        assert_eq!(dead(&["y:0,0", "x:1,2"], &[(0, 1)]), words);
+        let many = dead(&["x:0,0", "x:0,1", "x:0,2", "x:0,3", "x:1,0"], &[]);
+        assert_eq!(many, "8x8x8 torus with 40 failed cables (5 switches)");
+        // A cable alone is no switch, even if its switch has no other.
+        assert_eq!(torus(&[4, 4], &[]).fail_cable(0, 3).unwrap().to_string(), "4x4 torus with 1 failed cable");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Unexpected, Vis
 use super::FORMAT;
 use collsynth_core::certificate::Rational;
 use collsynth_core::schedule::Op;
-use collsynth_core::topology::{DimRef, Direction};
+use collsynth_core::topology::{DimRef, Direction, Switch};
 
 /// The value of `format`: exactly this version.
 pub(super) struct FormatEntry;
@@ -24,6 +24,10 @@ pub(super) enum RankEntry {
 /// A dimension or a direction: `x`, `x+`.
 #[derive(Deserialize)]
 pub(super) struct DimEntry(#[serde(deserialize_with = "from_text")] pub DimRef);
+
+/// A switch: `x:1,2`.
+#[derive(Deserialize)]
+pub(super) struct SwitchEntry(#[serde(deserialize_with = "from_text")] pub Switch);
 
 /// A direction: `x+`.
 #[derive(Deserialize)]

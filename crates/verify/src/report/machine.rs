@@ -83,7 +83,11 @@ fn failures(topology: &Topology) -> String {
         return String::new();
     }
     let mut text = "\nfailed:\n".to_owned();
-    for &FailedLink { from, to, dim, both } in &spec.failed_links {
+    let switches = topology.dead_switches();
+    for (switch, cables) in &switches {
+        let _ = writeln!(text, "  switch {switch}: {}", count(*cables, "cable"));
+    }
+    for &FailedLink { from, to, dim, both } in topology.failed_beside(&switches) {
         let dim = dim.map(|dim| format!(" in {dim}")).unwrap_or_default();
         let (what, arrow) = if both { ("cable", "-") } else { ("link", "->") };
         let (from, to) = (topology.rank_label(from), topology.rank_label(to));

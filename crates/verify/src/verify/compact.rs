@@ -1,22 +1,26 @@
 //! Judging the compact form as it is, without expanding it.
 //!
-//! The verdict is that on the expanded schedule. Chunks are independent but for the room on links, so it takes three
+//! The verdict is that on the expanded schedule. Chunks are independent but for the room on links, so it takes these
 //! things:
 //!
 //! 1. **The pattern, once.** Rank 0's chunks are executed on the intact machine. Translation maps this machine, its
 //!    collective and the pattern onto themselves, so a chunk for which nothing is wrong there is as good at every rank,
 //!    *as long as its moves cross no link that failed*. (A failed rank has only failed links: whoever must receive from
 //!    it, or send to it, crosses one. And with fewer ranks, less is required.)
-//! 2. **All other chunks, one by one**: the exceptions, the chunks whose moves cross failed links, and every
+//! 2. **What repeats with a period, once.** The chunks of the first cell that depart from the pattern are executed on
+//!    the intact machine too. Translation by multiples of the period maps their moves onto themselves as well, so the
+//!    same holds of them, for these translations.
+//! 3. **All other chunks, one by one**: the exceptions, the chunks whose moves cross failed links, and every
 //!    translation of a chunk for which something is wrong. They are executed like those of any schedule.
-//! 3. **The room of every link in every step**, by counting: each transfer of the expanded schedule, with those of
+//! 4. **The room of every link in every step**, by counting: each transfer of the expanded schedule, with those of
 //!    its chunks that are not executed.
 //!
-//! Not looked for in step 1: whether ranks add the arrivals of one step in different orders from translation to
+//! Not looked for in steps 1 and 2: whether ranks add the arrivals of one step in different orders from translation to
 //! translation (`W003`, a warning).
 //!
-//! Memory: the chunks of (2) and their moves, the pattern, and one step; no link's load outlives its step. Time:
-//! O(moves of these chunks and of the pattern, and transfers of the expanded schedule); no other chunk is even named.
+//! Memory: the chunks of (3) and their moves, the pattern, what repeats, and one step; no link's load outlives its
+//! step. Time: O(moves of these chunks and of what is stated, and transfers of the expanded schedule); no other chunk
+//! is even named.
 
 use super::facts::ledger::Ledger;
 use super::facts::report::Report;
@@ -29,7 +33,7 @@ use collsynth_core::certificate::{Bounds, Work};
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Transfer, translations_to};
+use collsynth_core::schedule::{CompactSchedule, Op, Schedule, Slot, Timetable, Transfer};
 use collsynth_core::topology::{Direction, RankId, Topology, TopologySpec};
 
 /// Memory for each chunk or move that is executed, roughly.
@@ -58,19 +62,33 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Option<(P
         return None;
     }
     let fits = |chunks: u64| chunks * BYTES_PER_MOVE <= memory;
-    let wrong = wrong_chunks(problem, compact, memory)?;
-    if !fits(wrong.count() * ranks as u64) {
-        return None;
-    }
     let mut is_executed = ChunkSet::new(problem.chunk_count() as usize);
     let mut execute = |chunk: ChunkId| _ = is_executed.insert(chunk);
     compact.exceptions().iter().copied().for_each(&mut execute);
     let translation = compact.translation();
+    let of_rank_0 = Scope::Range(0..translation.chunks_of_rank());
+    let wrong = wrong_chunks(problem, compact.pattern(), &of_rank_0, memory)?;
+    if !fits(wrong.count() * ranks as u64) {
+        return None;
+    }
     for chunk in wrong.iter() {
         (0..narrow(ranks)).for_each(|by| execute(translation.chunk(chunk, RankId(by))));
     }
+    if let (Some(repeated), Some(moves)) = (compact.repeated(), compact.departures()) {
+        // A route for each transfer, and a move for each chunk.
+        if !fits((moves.transfers().len() + moves.move_count()) as u64) {
+            return None;
+        }
+        let wrong = wrong_chunks(problem, &moves, &Scope::Chunks(&repeated.chunks), memory)?;
+        if !fits(wrong.count() * compact.multiples().count() as u64) {
+            return None;
+        }
+        for chunk in wrong.iter() {
+            compact.multiples().for_each(|by| execute(translation.chunk(chunk, by)));
+        }
+    }
     compact.for_each_slot(|slot| {
-        if !slot.sources.is_empty() && find_link(machine, &transfer(slot)).is_err() {
+        if slot.is_translated() && find_link(machine, &transfer(slot)).is_err() {
             compact.chunks(slot).for_each(&mut execute);
         }
     });
@@ -130,7 +148,7 @@ fn split(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Option<(P
     Some((part, builder.finish()))
 }
 
-/// A move of the pattern, translated: of a chunk that is executed, or does not follow it.
+/// A move of the pattern or of a cell, translated: of a chunk that is executed, or an exception.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Apart {
     step: u32,
@@ -147,52 +165,46 @@ impl Apart {
 
 /// The translated moves of these chunks, in the order of slots; `None` if they take too much memory.
 fn apart(compact: &CompactSchedule, chunks: &[ChunkId], memory: u64) -> Option<Vec<Apart>> {
-    let translation = compact.translation();
-    let pattern = compact.pattern();
     let seen = compact.seen_from_rank_0(chunks.iter().copied());
-    let chunks_moved = pattern.transfers().iter().flat_map(|transfer| pattern.chunks(transfer));
-    let count: usize = chunks_moved.map(|&chunk| translations_to(&seen, chunk).count()).sum();
+    let mut count: usize = 0;
+    for step in compact.numbers().filter(|_| !chunks.is_empty()) {
+        compact.for_each_translated(step, &seen, |_, _, _, _| count += 1);
+    }
     if (count + chunks.len() + compact.own().move_count()) as u64 * BYTES_PER_MOVE > memory {
         return None;
     }
     let mut apart = Vec::with_capacity(count);
-    for step in pattern.steps().filter(|_| count > 0) {
-        for transfer in step.transfers {
-            for &chunk in pattern.chunks(transfer) {
-                apart.extend(translations_to(&seen, chunk).map(|by| {
-                    let [from, to] = [transfer.from, transfer.to].map(|rank| translation.rank(rank, by));
-                    let chunk = translation.chunk(chunk, by);
-                    Apart { step: step.number, from, way: (to, transfer.via, transfer.op), chunk }
-                }));
-            }
-        }
+    for step in compact.numbers().filter(|_| count > 0) {
+        compact.for_each_translated(step, &seen, |from, to, transfer, chunk| {
+            apart.push(Apart { step, from, way: (to, transfer.via, transfer.op), chunk });
+        });
     }
     apart.sort_unstable();
     Some(apart)
 }
 
-/// The chunks of rank 0 for which the run on the intact machine finds anything; `None` if that takes too much memory.
-fn wrong_chunks(problem: &Problem, compact: &CompactSchedule, memory: u64) -> Option<ChunkSet> {
-    let chunks = compact.translation().chunks_of_rank();
+/// The chunks in a scope for which the run of their moves on the intact machine finds anything; `None` if that takes
+/// too much memory.
+fn wrong_chunks(problem: &Problem, moves: &Schedule, scope: &Scope<'_>, memory: u64) -> Option<ChunkSet> {
+    let most = scope.chunks().last().map_or(0, |last| last.0 + 1);
     let all = || {
-        let mut all = ChunkSet::new(chunks as usize);
-        (0..chunks).map(ChunkId).for_each(|chunk| _ = all.insert(chunk));
+        let mut all = ChunkSet::new(most as usize);
+        scope.chunks().for_each(|chunk| _ = all.insert(chunk));
         Some(all)
     };
     let shape = TopologySpec::new(problem.machine().spec().shape.clone());
     let intact = Topology::new(shape).map(|machine| Problem::new(machine, problem.collective().clone()));
     let Ok(Ok(intact)) = intact else { return all() };
-    let pattern = compact.pattern();
     let (problem, bounds) = (&intact, &Bounds::default());
-    let mut ledger = Ledger::marking(chunks, pattern.transfers().len(), memory);
-    decide(Case { problem, schedule: pattern, bounds }, &Scope::Range(0..chunks), &mut Work::default(), &mut ledger);
+    let mut ledger = Ledger::marking(most, moves.transfers().len(), memory);
+    decide(Case { problem, schedule: moves, bounds }, scope, &mut Work::default(), &mut ledger);
     let mut marks = ledger.into_marks()?;
     if marks.all {
         // No move at all, so nothing was run.
         return all();
     }
-    for (transfer, _) in pattern.transfers().iter().zip(&marks.transfers).filter(|(_, is_wrong)| **is_wrong) {
-        pattern.chunks(transfer).iter().for_each(|&chunk| _ = marks.chunks.insert(chunk));
+    for (transfer, _) in moves.transfers().iter().zip(&marks.transfers).filter(|(_, is_wrong)| **is_wrong) {
+        moves.chunks(transfer).iter().for_each(|&chunk| _ = marks.chunks.insert(chunk));
     }
     Some(marks.chunks)
 }

@@ -19,6 +19,8 @@ pub struct Link {
     pub capacity: u64,
     /// Neither it nor a rank of it failed.
     pub live: bool,
+    /// Was it stated as failed?
+    failed: bool,
     cable: usize,
 }
 
@@ -60,8 +62,19 @@ pub fn small(ranks: u64, faults: &mut Faults) -> Option<usize> {
 impl Machine {
     /// Reads a topology.
     pub fn read(value: &Value, faults: &mut Faults) -> Option<Self> {
-        let optional =
-            ["torus", "links", "wrap", "capacity", "twist", "ranks", "failed_links", "failed_ranks", "names"];
+        let optional = [
+            "torus",
+            "links",
+            "wrap",
+            "capacity",
+            "twist",
+            "ranks",
+            "failed_links",
+            "failed_ranks",
+            "failed_switches",
+            "period",
+            "names",
+        ];
         let keys = faults.object(value, &[], &optional)?;
         let has = |key| keys.contains_key(key);
         if has("torus") == has("links")
@@ -78,6 +91,7 @@ impl Machine {
             machine.named(names, faults)?;
         }
         machine.fail(keys.get("failed_links"), keys.get("failed_ranks"), faults)?;
+        machine.fail_switches(keys.get("failed_switches"), keys.get("period"), faults)?;
         Some(machine)
     }
 
@@ -186,7 +200,7 @@ impl Machine {
                 let cable = machine.links.len();
                 for (from, to, grows) in [(rank, next, true), (next, rank, false)] {
                     let (direction, capacity) = (Some((dim, grows)), capacities[dim]);
-                    machine.links.push(Link { from, to, direction, capacity, live: true, cable });
+                    machine.links.push(Link { from, to, direction, capacity, live: true, failed: false, cable });
                 }
             }
             stride *= extent;
@@ -213,7 +227,7 @@ impl Machine {
             }
             let opposite = machine.links.iter().position(|link| (link.from, link.to) == (to, from));
             let cable = opposite.unwrap_or(machine.links.len());
-            machine.links.push(Link { from, to, direction: None, capacity, live: true, cable });
+            machine.links.push(Link { from, to, direction: None, capacity, live: true, failed: false, cable });
         }
         let highest = machine.links.iter().map(|link| link.from.max(link.to) as u64 + 1).max().unwrap_or(0);
         let ranks = ranks.map_or(Some(highest), |value| faults.integer(value, 1, "F008"))?;
@@ -281,8 +295,84 @@ impl Machine {
             return faults.note("F008");
         }
         for (link, failed) in self.links.iter_mut().zip(failed) {
+            link.failed = failed;
             link.live = !failed && self.live[link.from] && self.live[link.to];
         }
+        Some(())
+    }
+}
+
+impl Machine {
+    /// The position of a rank along a dimension.
+    fn position(&self, rank: usize, dim: usize) -> usize {
+        let extents = self.torus.as_ref().expect("a torus");
+        rank / extents[..dim].iter().product::<usize>() % extents[dim]
+    }
+
+    /// Is this the period of a torus: does it divide its extents and the shifts of its wraps?
+    pub fn repeats(&self, period: &[u64]) -> bool {
+        let Some(extents) = &self.torus else { return false };
+        let divides = |dim: usize, what: usize| period[dim] > 0 && (what as u64).is_multiple_of(period[dim]);
+        period.len() == extents.len()
+            && (0..extents.len()).all(|dim| divides(dim, extents[dim]))
+            && self.twist.iter().all(|row| (0..row.len()).all(|dim| divides(dim, row[dim])))
+    }
+
+    /// Every switch takes the cables of its face of every cell.
+    fn fail_switches(&mut self, switches: Option<&Value>, period: Option<&Value>, faults: &mut Faults) -> Option<()> {
+        let switches = switches.map_or(Some(&[][..]), |list| faults.list(list))?;
+        let mut named = Vec::new();
+        for value in switches {
+            let text = faults.text(value)?;
+            let (dim, at) = text.split_once(':').unwrap_or(("", text));
+            let numbers = at.split(',').filter(|_| !at.is_empty()).map(digits).collect::<Option<Vec<_>>>();
+            match (dimension(dim), numbers) {
+                (Some((dim, None)), Some(numbers)) if dim < 256 => named.push((dim, numbers)),
+                _ => return faults.note("F003"),
+            }
+        }
+        let stated = match period {
+            None => None,
+            Some(list) => Some(
+                faults
+                    .list(list)?
+                    .iter()
+                    .map(|number| faults.integer(number, 0, "F008"))
+                    .collect::<Option<Vec<_>>>()?,
+            ),
+        };
+        if named.is_empty() {
+            return if stated.is_some() { faults.note("F002") } else { Some(()) };
+        }
+        let dims = self.torus.as_ref().map_or(0, Vec::len);
+        let period = stated.unwrap_or_else(|| vec![4; dims]);
+        if !self.repeats(&period) {
+            return faults.note("F008");
+        }
+        let mut failed: BTreeSet<usize> = BTreeSet::new();
+        for (dim, at) in named {
+            let others: Vec<_> = (0..dims).filter(|&other| other != dim).collect();
+            if dim >= dims
+                || at.len() != others.len()
+                || others.iter().zip(&at).any(|(&other, &at)| at >= period[other])
+            {
+                return faults.note("F008");
+            }
+            let within = |rank: usize, dim: usize| self.position(rank, dim) as u64 % period[dim];
+            let cables: BTreeSet<usize> = self
+                .links
+                .iter()
+                .filter(|link| link.direction == Some((dim, true)) && within(link.from, dim) + 1 == period[dim])
+                .filter(|link| others.iter().zip(&at).all(|(&other, &at)| within(link.from, other) == at))
+                .map(|link| link.cable)
+                .collect();
+            let again = |link: &&Link| link.failed && cables.contains(&link.cable);
+            if cables.is_empty() || self.links.iter().any(|link| again(&link)) || !failed.is_disjoint(&cables) {
+                return faults.note("F008");
+            }
+            failed.extend(cables);
+        }
+        self.links.iter_mut().filter(|link| failed.contains(&link.cable)).for_each(|link| link.live = false);
         Some(())
     }
 }

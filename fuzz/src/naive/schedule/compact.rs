@@ -1,6 +1,6 @@
 //! The compact form, written out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -20,6 +20,9 @@ pub fn judge(value: &Value) -> Opinion {
                 // Reported of explicit schedules only.
                 opinion.figures.retain(|name, _| ["steps", "width"].contains(name));
                 opinion.reached.insert("compact form".into());
+                if file.period.is_some_and(|(_, chunks)| !chunks.is_empty()) {
+                    opinion.reached.insert("cells".into());
+                }
                 opinion
             }
             None => Opinion { unreadable: ["F010"].into(), more: true, ..Opinion::default() },
@@ -33,8 +36,32 @@ pub fn expand(file: &File) -> Option<File> {
     let File { machine, task, .. } = file;
     let exceptions = file.exceptions.as_ref()?;
     let shift = Shift::of(machine, task)?;
-    if exceptions.windows(2).any(|pair| pair[0] >= pair[1]) {
+    let ascending = |list: &[usize]| list.windows(2).all(|pair| pair[0] < pair[1]);
+    if !ascending(exceptions) {
         return None;
+    }
+    // The ranks that the period leaves alike, and the chunks that go with their cell, of every cell.
+    let (mut multiples, mut in_cells) = (Vec::new(), BTreeSet::new());
+    let mut is_first = vec![true; machine.ranks()];
+    if let Some((period, chunks)) = &file.period {
+        let extents = machine.torus.as_ref()?;
+        if !machine.repeats(period) || !ascending(chunks) {
+            return None;
+        }
+        let position =
+            |rank: usize, dim: usize| (rank / extents[..dim].iter().product::<usize>() % extents[dim]) as u64;
+        let dims = 0..extents.len();
+        let every = |rank: usize, test: &dyn Fn(u64, u64) -> bool| {
+            dims.clone().all(|dim| test(position(rank, dim), period[dim]))
+        };
+        multiples.extend((0..machine.ranks()).filter(|&rank| every(rank, &|at, length| at.is_multiple_of(length))));
+        is_first = (0..machine.ranks()).map(|rank| every(rank, &|at, length| at < length)).collect();
+        for &chunk in chunks {
+            if !is_first[shift.owner(chunk)] {
+                return None;
+            }
+            in_cells.extend(multiples.iter().map(|&by| shift.chunk(chunk, by)));
+        }
     }
     let mut steps = Vec::new();
     for step in &file.steps {
@@ -49,6 +76,23 @@ pub fn expand(file: &File) -> Option<File> {
                     return None;
                 }
                 for by in 0..machine.ranks() {
+                    let moved = shift.chunk(chunk, by);
+                    if !exceptions.contains(&moved) && !in_cells.contains(&moved) {
+                        let key = (shift.rank(*from, by), shift.rank(*to, by), *via, *reduce);
+                        all.entry(key).or_default().push(moved);
+                    }
+                }
+            }
+        }
+        for Transfer { from, to, chunks, reduce, via } in &step.cell {
+            if [from, to].iter().any(|&&rank| rank >= machine.ranks()) || !is_first[*from] {
+                return None;
+            }
+            for &chunk in chunks {
+                if !in_cells.contains(&chunk) {
+                    return None;
+                }
+                for &by in &multiples {
                     let moved = shift.chunk(chunk, by);
                     if !exceptions.contains(&moved) {
                         let key = (shift.rank(*from, by), shift.rank(*to, by), *via, *reduce);
@@ -68,9 +112,9 @@ pub fn expand(file: &File) -> Option<File> {
                 chunks.sort();
                 Transfer { from, to, chunks, reduce, via }
             });
-        steps.push(Step { width: step.width, transfers: transfers.collect(), pattern: Vec::new() });
+        steps.push(Step { width: step.width, transfers: transfers.collect(), pattern: Vec::new(), cell: Vec::new() });
     }
-    Some(File { steps, exceptions: None, ..file.clone() })
+    Some(File { steps, exceptions: None, period: None, ..file.clone() })
 }
 
 /// The translations of a torus, and of the chunks of a collective on it.

@@ -19,6 +19,8 @@ pub struct File {
     pub bounds: Vec<(&'static str, Value)>,
     /// Of the compact form, the chunks that `transfers` move.
     pub exceptions: Option<Vec<usize>>,
+    /// Of the compact form, the period and the chunks of the first cell, if stated.
+    pub period: Option<(Vec<u64>, Vec<usize>)>,
 }
 
 /// A step.
@@ -30,6 +32,8 @@ pub struct Step {
     pub transfers: Vec<Transfer>,
     /// In the compact form, the transfers of rank 0's chunks that hold for every other rank as well.
     pub pattern: Vec<Transfer>,
+    /// With a period, the transfers of the first cell that hold for every other cell as well.
+    pub cell: Vec<Transfer>,
 }
 
 /// A transfer.
@@ -64,7 +68,7 @@ impl File {
         let keys = faults.object(
             value,
             &["format", "topology", "collective", "steps"],
-            &["groups", "relays", "exceptions", "bounds", "origin"],
+            &["groups", "relays", "exceptions", "period", "cell", "bounds", "origin"],
         )?;
         if let Some(origin) = keys.get("origin") {
             faults.origin(origin);
@@ -88,9 +92,24 @@ impl File {
                 Some(list.iter().filter_map(|value| task.chunk(value, faults)).collect::<Vec<_>>())
             }
         };
+        if (exceptions.is_none() && keys.contains_key("period"))
+            || (!keys.contains_key("period") && keys.contains_key("cell"))
+        {
+            faults.note::<()>("F002");
+        }
+        let period = match keys.get("period") {
+            None => None,
+            Some(list) => {
+                let list = faults.list(list)?.iter().map(|number| faults.integer(number, 0, "F010"));
+                let numbers = list.collect::<Option<Vec<_>>>()?;
+                let chunks = keys.get("cell").map_or(Some(&[][..]), |list| faults.list(list))?;
+                Some((numbers, chunks.iter().filter_map(|value| task.chunk(value, faults)).collect::<Vec<_>>()))
+            }
+        };
         let mut steps = Vec::new();
         for step in keys.get("steps").and_then(|value| faults.list(value)).unwrap_or_default() {
-            steps.extend(Step::read(step, exceptions.is_some(), &machine, &task, faults));
+            let forms = (exceptions.is_some(), period.is_some());
+            steps.extend(Step::read(step, forms, &machine, &task, faults));
         }
         let mut bounds = Vec::new();
         if let Some(value) = keys.get("bounds") {
@@ -103,7 +122,7 @@ impl File {
         }
         // What does not fit otherwise hides what is wrong with claims.
         faults.more |= !faults.codes.is_empty() && !bounds.is_empty();
-        Some(Self { machine, task, steps, bounds, exceptions })
+        Some(Self { machine, task, steps, bounds, exceptions, period })
     }
 
     /// The sum of the widths.
@@ -113,17 +132,29 @@ impl File {
 }
 
 impl Step {
-    fn read(value: &Value, compact: bool, machine: &Machine, task: &Task, faults: &mut Faults) -> Option<Self> {
-        let keys = faults.object(value, &["transfers"], if compact { &["width", "pattern"] } else { &["width"] })?;
-        // A pattern that should not be there may be wrong besides.
-        faults.more |= !compact && keys.contains_key("pattern");
+    fn read(
+        value: &Value,
+        (compact, cells): (bool, bool),
+        machine: &Machine,
+        task: &Task,
+        faults: &mut Faults,
+    ) -> Option<Self> {
+        let optional: &[&str] = match (compact, cells) {
+            (true, true) => &["width", "pattern", "cell"],
+            (true, false) => &["width", "pattern"],
+            _ => &["width"],
+        };
+        let keys = faults.object(value, &["transfers"], optional)?;
+        // What should not be there may be wrong besides.
+        faults.more |= !compact && keys.contains_key("pattern") || !cells && keys.contains_key("cell");
         let width = faults.integer_or(keys.get("width"), 1, 1).unwrap_or(1);
         let mut list = |key| {
             let list = keys.get(key).and_then(|value| faults.list(value)).unwrap_or_default();
             list.iter().filter_map(|value| Transfer::read(value, machine, task, faults)).collect()
         };
         let (transfers, pattern) = (list("transfers"), if compact { list("pattern") } else { Vec::new() });
-        Some(Self { width, transfers, pattern })
+        let cell = if cells { list("cell") } else { Vec::new() };
+        Some(Self { width, transfers, pattern, cell })
     }
 }
 

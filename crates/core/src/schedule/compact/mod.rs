@@ -10,20 +10,25 @@
 //!   own moves   step 1   3 -> 2  the chunk 3>1        but these
 //! ```
 //!
+//! Failures that repeat with a period touch chunks of every rank, but alike in every cell: [`Repeated`] states the
+//! moves of those of the first cell.
+//!
 //! What it means is the *expanded* schedule: in each step, one transfer for each sender, receiver, direction and
 //! operation that occur, sorted so, with its chunks ascending.
 
+mod cell;
 mod find;
 mod slots;
 
-pub use slots::translations_to;
+pub use cell::Repeated;
 
 use thiserror::Error;
 
 use super::{Choice, Schedule, Timetable, Translation};
 use crate::collective::{ChunkId, ChunkSet};
 use crate::problem::Problem;
-use crate::topology::RankId;
+use crate::topology::{PeriodError, RankId};
+use cell::Cell;
 
 /// More chunk moves, or transfers, than any expanded schedule may have.
 const MOST_MOVES: u64 = 1 << 32;
@@ -36,6 +41,7 @@ const MOST_SLOTS: u64 = 1 << 22;
 pub struct CompactSchedule {
     pattern: Schedule,
     own: Schedule,
+    cell: Option<Cell>,
     exceptions: Vec<ChunkId>,
     is_exception: ChunkSet,
     translation: Translation,
@@ -55,6 +61,18 @@ pub enum CompactError {
     NotOfRankZero(ChunkId),
     #[error("the pattern names rank {0}, which is out of range")]
     RankOutOfRange(RankId),
+    #[error(transparent)]
+    Period(#[from] PeriodError),
+    #[error("the chunks of the cell are to be ascending and in range, each once: see chunk {0}")]
+    CellOrder(ChunkId),
+    #[error(
+        "chunk {0} of the cell does not belong to a rank of the first cell, whose coordinates are below the period"
+    )]
+    NotOfFirstCell(ChunkId),
+    #[error("rank {0} sends in the cell, but is not in the first one, where all coordinates are below the period")]
+    SenderElsewhere(RankId),
+    #[error("chunk {0} is sent in the cell, but neither it nor a translation of it is listed there")]
+    NotListed(ChunkId),
     #[error("the exceptions are to be ascending and in range, each once: see chunk {0}")]
     ExceptionOrder(ChunkId),
     #[error("chunk {0} has moves of its own, but is no exception")]
@@ -80,10 +98,26 @@ impl CompactSchedule {
         own: Schedule,
         exceptions: Vec<ChunkId>,
     ) -> Result<Self, CompactError> {
+        Self::with_period(problem, pattern, None, own, exceptions)
+    }
+
+    /// The same, with what repeats with a period; it has the same steps and widths.
+    ///
+    /// # Errors
+    ///
+    /// As [`CompactSchedule::new`].
+    pub fn with_period(
+        problem: &Problem,
+        pattern: Schedule,
+        repeated: Option<Repeated>,
+        own: Schedule,
+        exceptions: Vec<ChunkId>,
+    ) -> Result<Self, CompactError> {
         let translation = Translation::new(problem).ok_or(CompactError::NotTranslatable)?;
         let ranks = problem.machine().rank_count();
         let chunks = problem.chunk_count();
-        if !pattern.widths().eq(own.widths()) {
+        let is_cell_alike = repeated.as_ref().is_none_or(|repeated| pattern.widths().eq(repeated.moves.widths()));
+        if !pattern.widths().eq(own.widths()) || !is_cell_alike {
             return Err(CompactError::Steps);
         }
         if let Some(&chunk) = pattern.chunks.iter().find(|chunk| chunk.0 >= translation.chunks_of_rank()) {
@@ -93,6 +127,7 @@ impl CompactSchedule {
         if let Some(rank) = ends.into_iter().find(|rank| rank.index() >= ranks) {
             return Err(CompactError::RankOutOfRange(rank));
         }
+        let cell = repeated.map(|repeated| Cell::new(problem, &translation, repeated)).transpose()?;
         let mut is_exception = ChunkSet::new(if exceptions.is_empty() { 0 } else { chunks as usize });
         for (index, &chunk) in exceptions.iter().enumerate() {
             if chunk.0 >= chunks || (index > 0 && exceptions[index - 1] >= chunk) {
@@ -103,11 +138,12 @@ impl CompactSchedule {
         if let Some(&chunk) = own.chunks.iter().find(|&&chunk| !is_exception.holds(chunk)) {
             return Err(CompactError::NoException(chunk));
         }
-        let each = (pattern.move_count() + pattern.transfers().len()) as u64;
-        if each * ranks as u64 + own.move_count() as u64 >= MOST_MOVES {
+        let each = |schedule: &Schedule| (schedule.move_count() + schedule.transfers().len()) as u64;
+        let in_cells = cell.as_ref().map_or(0, |cell| each(&cell.stated.moves) * u64::from(cell.cells));
+        if each(&pattern) * ranks as u64 + in_cells + own.move_count() as u64 >= MOST_MOVES {
             return Err(CompactError::TooManyMoves);
         }
-        let compact = Self { pattern, own, exceptions, is_exception, translation };
+        let compact = Self { pattern, own, cell, exceptions, is_exception, translation };
         match compact.numbers().find(|&step| compact.most_slots(step) > MOST_SLOTS) {
             Some(step) => Err(CompactError::TooManySlots(step)),
             None => Ok(compact),
@@ -141,7 +177,8 @@ impl CompactSchedule {
 
     /// The number of moves in the file, not of the expanded schedule.
     pub fn stated_moves(&self) -> usize {
-        self.pattern.move_count() + self.own.move_count()
+        let in_cell = self.repeated().map_or(0, |repeated| repeated.moves.move_count());
+        self.pattern.move_count() + in_cell + self.own.move_count()
     }
 
     /// An upper bound on the bytes that it takes to expand the schedule, growing arrays counted twice, and then `each`
@@ -150,7 +187,8 @@ impl CompactSchedule {
         let of_move = 2 * size_of::<ChunkId>() as u64 + each;
         let bytes =
             |schedule: &Schedule| of_move * schedule.move_count() as u64 + 2 * size_of_val(schedule.transfers()) as u64;
-        bytes(&self.pattern) * u64::from(self.translation.rank_count()) + bytes(&self.own)
+        let in_cells = self.cell.as_ref().map_or(0, |cell| bytes(&cell.stated.moves) * u64::from(cell.cells));
+        bytes(&self.pattern) * u64::from(self.translation.rank_count()) + in_cells + bytes(&self.own)
     }
 
     /// The expanded schedule. O(moves), and sorting the chunks of each transfer.
@@ -168,7 +206,8 @@ impl CompactSchedule {
 
 impl PartialEq for CompactSchedule {
     fn eq(&self, other: &Self) -> bool {
-        (&self.pattern, &self.own, &self.exceptions) == (&other.pattern, &other.own, &other.exceptions)
+        (&self.pattern, &self.own, &self.exceptions, self.repeated())
+            == (&other.pattern, &other.own, &other.exceptions, other.repeated())
     }
 }
 

@@ -8,13 +8,28 @@ use std::sync::Arc;
 use super::CompactSchedule;
 use crate::collective::ChunkId;
 use crate::problem::Problem;
-use crate::schedule::slot::{Key, Way};
-use crate::schedule::{Choice, Slot, Source, Step, StepLoads, Timetable};
+use crate::schedule::slot::{Key, Source, Way};
+use crate::schedule::{Choice, Schedule, Slot, Step, StepLoads, Timetable, Transfer};
 use crate::topology::RankId;
 
+/// What is sent a way, and how many chunks that are.
+type Sent<'a> = (Way, Arc<[Source<'a>]>, usize);
+
+/// What ranks send in a step, by the pattern and alike in every cell; ways as seen from the sender.
+struct Sends<'a> {
+    step: u32,
+    pattern: Vec<Sent<'a>>,
+    /// How many chunks of the pattern do not go a way (by index) as they depart from it; by the sender in the first
+    /// cell.
+    departed: BTreeMap<(RankId, usize), usize>,
+    /// By the sender in the first cell.
+    repeated: BTreeMap<RankId, Vec<Sent<'a>>>,
+    none: Arc<[Source<'a>]>,
+}
+
 impl CompactSchedule {
-    /// Visits the transfers of the expanded schedule in order, with those that have no chunk left but exceptions of the
-    /// pattern. O(transfers) time, without the chunks; memory for what the file states of a step.
+    /// Visits the transfers of the expanded schedule in order, with those that have no chunk left but exceptions. O(
+    /// transfers) time, without the chunks; memory for what the file states of a step.
     pub fn for_each_slot(&self, mut visit: impl FnMut(&Slot<'_>)) {
         for step in self.numbers() {
             self.for_each_of(step, |slot| visit(&slot));
@@ -23,16 +38,15 @@ impl CompactSchedule {
 
     /// As [`CompactSchedule::for_each_slot`], of one step.
     fn for_each_of<'a>(&'a self, number: u32, mut visit: impl FnMut(Slot<'a>)) {
-        let none: Arc<[Source<'_>]> = Arc::new([]);
-        let ways = self.ways(&self.pattern.step(number));
+        let sends = self.sends(number);
         let own = self.own.step(number).transfers.iter();
-        let mut own: Vec<Slot<'_>> = own.map(|one| Slot::stating(&self.own, number, one, Arc::clone(&none))).collect();
+        let mut own: Vec<Slot<'_>> = own.map(|one| Slot::stating(&self.own, number, one, &sends.none)).collect();
         own.sort_by_key(Slot::key);
         let mut own = own.into_iter().peekable();
         // What is stated comes from any rank, even one that does not exist.
         let mut slots = Vec::new();
         for from in (0..self.translation.rank_count()).map(RankId) {
-            slots.extend(ways.iter().map(|way| self.translated_slot(number, from, way)));
+            self.sent_by(&sends, from, &mut slots);
             slots.extend(std::iter::from_fn(|| own.next_if(|slot| slot.from == from)));
             merge(&mut slots);
             slots.drain(..).for_each(&mut visit);
@@ -44,84 +58,125 @@ impl CompactSchedule {
 
     /// An upper bound on the transfers of a step.
     pub(super) fn most_slots(&self, number: u32) -> u64 {
-        let ways = self.ways(&self.pattern.step(number)).len() as u64;
-        ways * u64::from(self.translation.rank_count()) + self.own.step(number).transfers.len() as u64
+        let sends = self.sends(number);
+        let in_cell: usize = sends.repeated.values().map(Vec::len).sum();
+        let cells = self.cell.as_ref().map_or(0, |cell| u64::from(cell.cells));
+        let translated = sends.pattern.len() as u64 * u64::from(self.translation.rank_count()) + in_cell as u64 * cells;
+        translated + self.own.step(number).transfers.len() as u64
     }
 
-    /// What a rank sends one way.
-    fn translated_slot<'a>(&self, step: u32, from: RankId, (way, sources): &(Way, Arc<[Source<'a>]>)) -> Slot<'a> {
-        let &(towards, via, op) = way;
-        let (to, sources) = (self.translation.rank(towards, from), Arc::clone(sources));
-        Slot { step, from, to, via, op, sources, own: Cow::Borrowed(&[]) }
+    /// The rank that stands for a rank in what it sends.
+    fn home(&self, rank: RankId) -> RankId {
+        self.cell.as_ref().map_or(RankId(0), |cell| cell.home(rank))
+    }
+
+    fn is_departed(&self, (of_rank_0, owner): (ChunkId, RankId)) -> bool {
+        self.cell.as_ref().is_some_and(|cell| cell.is_departed(of_rank_0, owner))
+    }
+
+    fn sends(&self, number: u32) -> Sends<'_> {
+        let pattern = self.ways(&self.pattern, self.pattern.step(number).transfers);
+        let (mut departed, mut repeated) = (BTreeMap::new(), BTreeMap::new());
+        if let Some(cell) = &self.cell {
+            for transfer in self.pattern.step(number).transfers {
+                let way = (self.translation.between(transfer.from, transfer.to), transfer.via, transfer.op);
+                let way = pattern.binary_search_by_key(&way, |sent| sent.0).expect("listed");
+                for by in self.pattern.chunks(transfer).iter().flat_map(|&chunk| translations_to(&cell.departed, chunk))
+                {
+                    let from = cell.home(self.translation.rank(transfer.from, by));
+                    *departed.entry((from, way)).or_insert(0) += 1;
+                }
+            }
+            let mut of_step: Vec<Transfer> = cell.stated.moves.step(number).transfers.to_vec();
+            of_step.sort_by_key(|transfer| transfer.from);
+            for same in of_step.chunk_by(|a, b| a.from == b.from) {
+                repeated.insert(same[0].from, self.ways(&cell.stated.moves, same));
+            }
+        }
+        Sends { step: number, pattern, departed, repeated, none: Arc::new([]) }
+    }
+
+    /// Where transfers lead, as seen from the sender, and what they carry; sorted.
+    fn ways<'a>(&self, schedule: &'a Schedule, transfers: &[Transfer]) -> Vec<Sent<'a>> {
+        let mut ways: BTreeMap<Way, Vec<Source<'_>>> = BTreeMap::new();
+        for transfer in transfers {
+            let towards = self.translation.between(transfer.from, transfer.to);
+            let source = Source { from: transfer.from, chunks: schedule.chunks(transfer) };
+            ways.entry((towards, transfer.via, transfer.op)).or_default().push(source);
+        }
+        let counted = ways.into_iter().map(|(way, sources)| {
+            let count = sources.iter().map(|source| source.chunks.len()).sum();
+            (way, sources.into(), count)
+        });
+        counted.collect()
+    }
+
+    /// What a rank sends by the pattern and as its like in every cell.
+    fn sent_by<'a>(&self, sends: &Sends<'a>, from: RankId, slots: &mut Vec<Slot<'a>>) {
+        let home = self.home(from);
+        let slot = |&(towards, via, op): &Way| {
+            let way = (self.translation.rank(towards, from), via, op);
+            Slot::empty(sends.step, from, way, &sends.none)
+        };
+        for (index, (way, sources, count)) in sends.pattern.iter().enumerate() {
+            let departed = sends.departed.get(&(home, index)).copied().unwrap_or(0);
+            slots.push(Slot { sources: Arc::clone(sources), translated: count - departed, ..slot(way) });
+        }
+        for (way, sources, count) in sends.repeated.get(&home).into_iter().flatten() {
+            slots.push(Slot { repeated: Arc::clone(sources), translated: *count, ..slot(way) });
+        }
     }
 
     /// The chunks of a slot, in no particular order.
     pub fn chunks<'a>(&'a self, slot: &'a Slot<'_>) -> impl Iterator<Item = ChunkId> + 'a {
-        let translated = slot.sources.iter().flat_map(move |source| {
+        let of_pattern = slot.sources.iter().flat_map(move |source| {
+            let by = self.translation.between(source.from, slot.from);
+            let following = source.chunks.iter().filter(move |&&chunk| !self.is_departed((chunk, by)));
+            following.map(move |&chunk| self.translation.chunk(chunk, by))
+        });
+        let of_cell = slot.repeated.iter().flat_map(move |source| {
             let by = self.translation.between(source.from, slot.from);
             source.chunks.iter().map(move |&chunk| self.translation.chunk(chunk, by))
         });
-        translated.filter(|&chunk| !self.is_exception(chunk)).chain(slot.own.iter().copied())
+        of_pattern.chain(of_cell).filter(|&chunk| !self.is_exception(chunk)).chain(slot.own.iter().copied())
     }
 
-    /// The wanted slots of a step in order, with those that have no chunk left but exceptions of the pattern.
+    /// The wanted slots of a step in order, with those that have no chunk left but exceptions.
     fn stated_slots(&self, number: u32, choice: &Choice) -> Vec<Slot<'_>> {
         let mut slots = Vec::new();
         if !choice.is_stated() {
             self.for_each_of(number, |slot| slots.push(slot));
             return slots;
         }
-        let (pattern, own) = (self.pattern.step(number), self.own.step(number));
-        let ways = self.ways(&pattern);
-        let carrying = choice.chunks.as_ref().map(|chunks| self.carrying(&pattern, &own, chunks));
-        let translated = self.translated(&ways, choice, carrying.as_deref()).into_iter();
-        slots.extend(translated.map(|(from, way)| self.translated_slot(number, from, &ways[way])));
-        let none: Arc<[Source<'_>]> = Arc::new([]);
-        slots.extend(own.transfers.iter().map(|one| Slot::stating(&self.own, number, one, Arc::clone(&none))));
+        let sends = self.sends(number);
+        let carrying = choice.chunks.as_ref().map(|chunks| self.carrying(number, chunks));
+        for from in self.senders(&sends, choice, carrying.as_deref()) {
+            self.sent_by(&sends, from, &mut slots);
+        }
+        let own = self.own.step(number).transfers.iter();
+        slots.extend(own.map(|one| Slot::stating(&self.own, number, one, &sends.none)));
         let carries = |slot: &Slot<'_>| carrying.as_ref().is_none_or(|keys| keys.binary_search(&slot.key()).is_ok());
         slots.retain(|slot| choice.joins(slot.from, slot.to) && carries(slot));
         merge(&mut slots);
         slots
     }
 
-    /// Where the pattern sends in a step, as seen from the sender, and what; sorted.
-    fn ways<'a>(&'a self, pattern: &Step<'a>) -> Vec<(Way, Arc<[Source<'a>]>)> {
-        let mut ways: BTreeMap<Way, Vec<Source<'_>>> = BTreeMap::new();
-        for transfer in pattern.transfers {
-            let towards = self.translation.between(transfer.from, transfer.to);
-            let source = Source { from: transfer.from, chunks: self.pattern.chunks(transfer) };
-            ways.entry((towards, transfer.via, transfer.op)).or_default().push(source);
-        }
-        ways.into_iter().map(|(way, sources)| (way, sources.into())).collect()
-    }
-
-    /// Senders and ways (by index) that may lead to wanted slots; each pair once.
-    fn translated(
-        &self,
-        ways: &[(Way, Arc<[Source<'_>]>)],
-        choice: &Choice,
-        carrying: Option<&[Key]>,
-    ) -> Vec<(RankId, usize)> {
-        let ranks = self.translation.rank_count();
-        let exists = |rank: &RankId| rank.0 < ranks;
-        let every = |from: RankId| (0..ways.len()).map(move |way| (from, way));
-        if let Some(keys) = carrying {
-            let known = |&(from, (to, via, op)): &Key| {
-                let towards = Some((from, to)).filter(|(from, to)| exists(from) && exists(to));
-                let way = (towards.map(|(from, to)| self.translation.between(from, to))?, via, op);
-                Some((from, ways.binary_search_by_key(&way, |(way, _)| *way).ok()?))
-            };
-            return keys.iter().filter_map(known).collect();
-        }
-        if let Some((from, _)) = choice.link {
-            return Some(from).filter(exists).into_iter().flat_map(every).collect();
-        }
-        let mut found = Vec::new();
-        for rank in choice.ranks.iter().flatten().copied().filter(exists) {
-            for (way, ((towards, ..), _)) in ways.iter().enumerate() {
-                found.extend([(rank, way), (self.translation.between(*towards, rank), way)]);
+    /// Ranks that may send what is wanted by the pattern or as their like in every cell; ascending.
+    fn senders(&self, sends: &Sends<'_>, choice: &Choice, carrying: Option<&[Key]>) -> Vec<RankId> {
+        let mut found: Vec<RankId> = match (carrying, choice.link) {
+            (Some(keys), _) => keys.iter().map(|key| key.0).collect(),
+            (None, Some((from, _))) => vec![from],
+            (None, None) => {
+                let ways = sends.pattern.iter().chain(sends.repeated.values().flatten()).map(|(way, ..)| way.0);
+                let mut towards: Vec<RankId> = ways.chain([RankId(0)]).collect();
+                towards.sort_unstable();
+                towards.dedup();
+                let exists = |rank: &&RankId| rank.0 < self.translation.rank_count();
+                let ranks = choice.ranks.iter().flatten().filter(exists);
+                ranks.flat_map(|&rank| towards.iter().map(move |&by| self.translation.between(by, rank))).collect()
             }
-        }
+        };
+        found.retain(|rank| rank.0 < self.translation.rank_count());
         found.sort_unstable();
         found.dedup();
         found
@@ -129,27 +184,52 @@ impl CompactSchedule {
 
     /// Chunks as those of rank 0 that they are translations of, each with the rank it belongs to; sorted.
     pub fn seen_from_rank_0(&self, chunks: impl Iterator<Item = ChunkId>) -> Vec<(ChunkId, RankId)> {
-        let seen = chunks.map(|chunk| {
-            let owner = self.translation.owner(chunk);
-            (self.translation.chunk(chunk, self.translation.between(owner, RankId(0))), owner)
-        });
-        let mut seen: Vec<_> = seen.collect();
+        let mut seen: Vec<_> = chunks.map(|chunk| self.translation.seen_from_rank_0(chunk)).collect();
         seen.sort_unstable();
         seen
     }
 
-    /// The transfers of a step that carry one of these chunks, sorted.
-    fn carrying(&self, pattern: &Step<'_>, own: &Step<'_>, chunks: &Range<u32>) -> Vec<Key> {
-        let wanted = self.seen_from_rank_0(chunks.clone().map(ChunkId).filter(|&chunk| !self.is_exception(chunk)));
-        let mut keys = Vec::new();
-        for transfer in pattern.transfers {
+    /// The moves in a step of chunks [seen from rank 0](CompactSchedule::seen_from_rank_0), as if none of them were an
+    /// exception: those of the pattern, or what repeats in its place.
+    ///
+    /// O(moves stated of the step, and log of the chunks for each; and moves visited).
+    pub fn for_each_translated(
+        &self,
+        number: u32,
+        seen: &[(ChunkId, RankId)],
+        mut visit: impl FnMut(RankId, RankId, &Transfer, ChunkId),
+    ) {
+        let moved = |transfer: &Transfer, by| [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
+        for transfer in self.pattern.step(number).transfers {
             for &chunk in self.pattern.chunks(transfer) {
-                for by in translations_to(&wanted, chunk) {
-                    let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
-                    keys.push((from, (to, transfer.via, transfer.op)));
+                for by in translations_to(seen, chunk).filter(|&by| !self.is_departed((chunk, by))) {
+                    let [from, to] = moved(transfer, by);
+                    visit(from, to, transfer, self.translation.chunk(chunk, by));
                 }
             }
         }
+        let Some(cell) = &self.cell else { return };
+        for transfer in cell.stated.moves.step(number).transfers {
+            for &chunk in cell.stated.moves.chunks(transfer) {
+                let (of_rank_0, owner) = self.translation.seen_from_rank_0(chunk);
+                let alike = |other: &RankId| cell.home(*other) == cell.home(owner);
+                for other in translations_to(seen, of_rank_0).filter(alike) {
+                    let by = self.translation.between(owner, other);
+                    let [from, to] = moved(transfer, by);
+                    visit(from, to, transfer, self.translation.chunk(chunk, by));
+                }
+            }
+        }
+    }
+
+    /// The transfers of a step that carry one of these chunks, sorted.
+    fn carrying(&self, number: u32, chunks: &Range<u32>) -> Vec<Key> {
+        let wanted = self.seen_from_rank_0(chunks.clone().map(ChunkId).filter(|&chunk| !self.is_exception(chunk)));
+        let mut keys = Vec::new();
+        self.for_each_translated(number, &wanted, |from, to, transfer, _| {
+            keys.push((from, (to, transfer.via, transfer.op)));
+        });
+        let own: Step<'_> = self.own.step(number);
         for transfer in own.transfers {
             if self.own.chunks(transfer).iter().any(|chunk| chunks.contains(&chunk.0)) {
                 keys.push((transfer.from, (transfer.to, transfer.via, transfer.op)));
@@ -201,12 +281,11 @@ impl Timetable for CompactSchedule {
         for step in steps {
             loads.clear();
             self.for_each_of(step, |slot| loads.add(problem, &slot, self.chunks(&slot).next().is_some()));
-            // Less what exceptions would do if they followed the pattern.
-            for transfer in self.pattern.step(step).transfers.iter().filter(|_| !exceptions.is_empty()) {
-                for by in self.pattern.chunks(transfer).iter().flat_map(|&chunk| translations_to(&exceptions, chunk)) {
-                    let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
+            // Less what exceptions would do if they were none.
+            if !exceptions.is_empty() {
+                self.for_each_translated(step, &exceptions, |from, to, transfer, _| {
                     loads.take_back(problem, (from, to, transfer.via));
-                }
+                });
             }
             visit(step, &loads);
         }
@@ -221,13 +300,18 @@ fn merge(slots: &mut Vec<Slot<'_>>) {
         let same = later.key() == kept.key();
         if same {
             kept.own.to_mut().extend_from_slice(&later.own);
+            kept.translated += later.translated;
+            // A rank sends once a way by the pattern, and once as its like.
+            if !later.repeated.is_empty() {
+                kept.repeated = Arc::clone(&later.repeated);
+            }
         }
         same
     });
 }
 
 /// The translations of a chunk of rank 0 that are among chunks [seen from there](CompactSchedule::seen_from_rank_0).
-pub fn translations_to(seen: &[(ChunkId, RankId)], chunk: ChunkId) -> impl Iterator<Item = RankId> + '_ {
+fn translations_to(seen: &[(ChunkId, RankId)], chunk: ChunkId) -> impl Iterator<Item = RankId> + '_ {
     let first = seen.partition_point(|(other, _)| *other < chunk);
     seen[first..].iter().take_while(move |(other, _)| *other == chunk).map(|&(_, by)| by)
 }

@@ -17,6 +17,9 @@
 //! direction in each step. A chunk that has to leave an overfull slot is found by translation, too (see `repair`).
 //! Trees are repaired rank by rank (see `trees`).
 //!
+//! Failures that repeat with a period, such as those of dead switches, are planned for one cell and repeated (see
+//! `lattice`).
+//!
 //! On whole pods [`compact`] plans so and states no move of the pattern. From 100 ranks on [`Mended`] is tried before
 //! [`Negotiated`](crate::Negotiated), which negotiates with the paths of all messages, and states every move. Only an
 //! all_to_all is planned so: [`Matching`](crate::Matching) gathers on the bound in less time.
@@ -38,6 +41,7 @@
 //! paths), or, of a tree, O(steps) for each rank that is attached anew. Memory of trees: O(ranks) for each exception.
 
 mod hops;
+mod lattice;
 mod pattern;
 mod repair;
 mod trees;
@@ -148,15 +152,24 @@ pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<O
     let bounds = control.bounds(&problem)?;
     let (seed, limits) = (goal.seed, (goal.steps, goal.max_steps));
     let found = match problem.collective().kind.pattern() {
-        Pattern::OneToOne => nearest(&problem, &bounds, limits, control, |steps| {
-            repair::in_steps(&problem, &bounds, steps, seed, control)
-        })?,
-        _ if is_intact(problem.machine()) => {
+        kind if kind != Pattern::OneToOne && is_intact(problem.machine()) => {
             pattern::of_trees(&problem, goal, control)?.map(|schedule| (schedule, StopReason::Finished))
         }
-        _ => nearest(&problem, &bounds, limits, control, |steps| {
-            trees::in_steps(&problem, &bounds, steps, seed, control)
-        })?,
+        kind => {
+            let period = lattice::period(&problem);
+            nearest(&problem, &bounds, limits, control, |steps| {
+                let within = lattice::Within { bounds: &bounds, steps, seed, control };
+                if let Some(period) = &period
+                    && let Some(found) = lattice::in_steps(&problem, period, within)?
+                {
+                    return Ok(Some(found));
+                }
+                match kind {
+                    Pattern::OneToOne => repair::in_steps(&problem, &bounds, steps, seed, control),
+                    _ => trees::in_steps(&problem, &bounds, steps, seed, control),
+                }
+            })?
+        }
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
 }

@@ -77,7 +77,7 @@ pub(super) fn in_steps(
 }
 
 /// The machine with every failed link turned around.
-fn turned(machine: &Topology) -> Topology {
+pub(super) fn turned(machine: &Topology) -> Topology {
     let mut spec = machine.spec().clone();
     for link in spec.failed_links.iter_mut().filter(|link| !link.both) {
         (link.from, link.to) = (link.to, link.from);
@@ -90,7 +90,7 @@ fn turned(machine: &Topology) -> Topology {
 }
 
 /// Even widths, but no wider in the first steps than the rank with the fewest links, which needs all of them, can use.
-fn widths(problem: &Problem, network: &Network, total: u32, steps: u32) -> Vec<u32> {
+pub(super) fn widths(problem: &Problem, network: &Network, total: u32, steps: u32) -> Vec<u32> {
     let live = || problem.topology().live_ranks();
     let least = live().map(|rank| network.capacity_into(rank.0)).min().unwrap_or(0);
     let mut early: Vec<u32> = Vec::new();

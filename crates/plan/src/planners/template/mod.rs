@@ -64,6 +64,7 @@ use offsets::diameter;
 pub(super) use messages::TemplateSchedule;
 pub(super) use offsets::link_towards;
 pub(super) use tree::{TemplateTrees, most_steps};
+pub(super) use twisted::shortest as shortest_ways;
 
 /// The template planner.
 ///

@@ -22,7 +22,7 @@ use collsynth_core::topology::{Direction, RankId, Torus};
 type Way = Vec<i32>;
 
 /// The shortest ways to every offset, by offset. O(ways * D).
-pub(super) fn shortest(torus: &Torus) -> Vec<Vec<Way>> {
+pub(in crate::planners) fn shortest(torus: &Torus) -> Vec<Vec<Way>> {
     let ranks: u32 = torus.extents.iter().product();
     let mut ways: Vec<Vec<Way>> = vec![Vec::new(); ranks as usize];
     let mut missing = ranks;

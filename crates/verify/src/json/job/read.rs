@@ -61,7 +61,8 @@ fn job(file: JobFile, room: u64) -> Result<Job, Fault> {
 
 fn schedule(topology: &Topology, entry: ScheduleEntry) -> Result<Solution, Fault> {
     let ScheduleEntry { collective, groups, relays, steps, bounds } = entry;
-    let body = Body { collective, groups, relays, exceptions: None, steps, bounds, origin: None };
+    let (exceptions, period, cell) = (None, None, None);
+    let body = Body { collective, groups, relays, exceptions, period, cell, steps, bounds, origin: None };
     // Without exceptions, every move is stated.
     Ok(stated(topology.clone(), body)?.map(AnySchedule::into_expanded))
 }

@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::json::object::{Object, stated};
-use crate::json::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry};
+use crate::json::scalar::{
+    ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry, SwitchEntry,
+};
 
 /// A schedule for a collective operation on a machine with failed links.
 #[derive(Deserialize)]
@@ -36,6 +38,16 @@ pub(in crate::json) struct ScheduleFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
     pub exceptions: Option<ChunkList>,
+    /// In the compact form, the extents of cells of a torus that are alike but for `exceptions`; they divide those of
+    /// the torus. Left out: every rank is like every other.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", length(min = 1, max = 255), inner(range(min = 1))))]
+    pub period: Option<Vec<u32>>,
+    /// With `period`: the chunks of ranks of the first cell that do not follow the `pattern`, ascending. They and their
+    /// translations by multiples of the period have moves in the `cell` of the steps.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
+    pub cell: Option<ChunkList>,
     /// The steps, in the order in which they run.
     pub steps: Vec<Object<StepEntry>>,
     /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
@@ -47,13 +59,21 @@ pub(in crate::json) struct ScheduleFile {
     pub origin: Option<Object<OriginEntry>>,
 }
 
-/// Says in the schema that `relays` belongs to `groups`, and a `pattern` to `exceptions`.
+/// Says in the schema that `relays` belongs to `groups`, a `pattern` to `exceptions`, and a `cell` to `period`.
 #[cfg(feature = "schema")]
 fn keys_that_belong(schema: &mut schemars::Schema) {
     let pattern = serde_json::json!({"required": ["pattern"], "properties": {"pattern": {"minItems": 1}}});
     let explicit = serde_json::json!({"properties": {"steps": {"items": {"not": pattern}}}});
-    schema.insert("anyOf".to_owned(), serde_json::json!([{"required": ["exceptions"]}, explicit]));
-    schema.insert("dependentRequired".to_owned(), serde_json::json!({"relays": ["groups"]}));
+    let cell = serde_json::json!({"required": ["cell"], "properties": {"cell": {"minItems": 1}}});
+    let alike = serde_json::json!({"properties": {"steps": {"items": {"not": cell}}}});
+    let either = |one, other| serde_json::json!({"anyOf": [one, other]});
+    let rules = [
+        either(serde_json::json!({"required": ["exceptions"]}), explicit),
+        either(serde_json::json!({"required": ["period"]}), alike),
+    ];
+    schema.insert("allOf".to_owned(), serde_json::json!(rules));
+    let belongs = serde_json::json!({"relays": ["groups"], "period": ["exceptions"], "cell": ["period"]});
+    schema.insert("dependentRequired".to_owned(), belongs);
 }
 
 /// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
@@ -90,6 +110,16 @@ pub(in crate::json) struct TopologyFile {
     /// Cables and single links that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_links: Vec<Object<FailedLinkEntry>>,
+    /// Dead switches between the cells of a torus: the dimension of their cables, and the position of these in the
+    /// other dimensions within a cell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<SwitchEntry>"))]
+    pub failed_switches: Vec<SwitchEntry>,
+    /// With `failed_switches`: the extents of the cells, which divide those of `torus`. Left out: 4 along every
+    /// dimension.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>", length(min = 1, max = 255), inner(range(min = 1))))]
+    pub period: Option<Vec<u32>>,
     /// Ranks that failed; they leave the collective, the others keep their numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_ranks: Vec<RankEntry>,
@@ -103,7 +133,8 @@ pub(in crate::json) struct TopologyFile {
 #[cfg(feature = "schema")]
 fn either_torus_or_links(schema: &mut schemars::Schema) {
     schema.insert("oneOf".to_owned(), serde_json::json!([{"required": ["torus"]}, {"required": ["links"]}]));
-    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "twist": ["torus"], "ranks": ["links"]});
+    let belongs = serde_json::json!({"wrap": ["torus"], "capacity": ["torus"], "twist": ["torus"], "ranks": ["links"],
+        "failed_switches": ["torus"], "period": ["torus", "failed_switches"]});
     schema.insert("dependentRequired".to_owned(), belongs);
 }
 
@@ -226,6 +257,11 @@ pub(in crate::json) struct StepEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
     pub pattern: Option<Vec<Object<TransferEntry>>>,
+    /// In the compact form with a `period`, transfers from ranks of the first cell: translated by its multiples, those
+    /// of every other cell.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
+    pub cell: Option<Vec<Object<TransferEntry>>>,
     /// At most one for each directed link.
     pub transfers: Vec<Object<TransferEntry>>,
 }

@@ -1,14 +1,16 @@
 //! From a machine in a file to a topology.
 
+use std::collections::BTreeSet;
+
 use super::entry::{FailedLinkEntry, GraphLinkEntry, TopologyFile};
 use crate::guard::limits::MEMORY_WORD;
 use crate::json::code::FormatCode;
 use crate::json::error::Fault;
 use crate::json::locate::PathItem;
 use crate::json::object::Object;
-use crate::json::scalar::RankEntry;
+use crate::json::scalar::{RankEntry, SwitchEntry};
 use collsynth_core::topology::{
-    FailedLink, GraphLink, MAX_RANKS, RankId, Shape, Topology, TopologyError, TopologySpec, Torus,
+    FailedLink, GraphLink, MAX_RANKS, RankId, Shape, SwitchError, Topology, TopologyError, TopologySpec, Torus,
 };
 
 /// Builds the topology: first the intact machine, then its failures, so that an error can be located. A machine that
@@ -25,7 +27,11 @@ pub(in crate::json) fn machine(mut file: TopologyFile, room: u64) -> Result<Topo
         spec.names = names.into_iter().map(String::from).collect();
     }
     let built = Topology::new(spec.clone()).map_err(|error| shape_fault(&spec.shape, error))?;
-    if file.failed_ranks.is_empty() && file.failed_links.is_empty() {
+    if file.failed_switches.is_empty() && file.period.is_some() {
+        let message = "`period` belongs to `failed_switches`: it states the cells that they join";
+        return Err(Fault::new(FormatCode::F002, message).at("period"));
+    }
+    if file.failed_ranks.is_empty() && file.failed_links.is_empty() && file.failed_switches.is_empty() {
         return Ok(built);
     }
 
@@ -44,7 +50,37 @@ pub(in crate::json) fn machine(mut file: TopologyFile, room: u64) -> Result<Topo
         spec.failed_links.push(failed);
     }
     let with_links = |count: usize| TopologySpec { failed_links: spec.failed_links[..count].to_vec(), ..spec.clone() };
-    check_failures(spec.failed_links.len(), "failed_links", with_links)
+    let built = check_failures(spec.failed_links.len(), "failed_links", with_links)?;
+    match file.failed_switches.is_empty() {
+        true => Ok(built),
+        false => without_switches(&built, &file.failed_switches, file.period),
+    }
+}
+
+/// The machine without the cables of these switches as well.
+fn without_switches(built: &Topology, switches: &[SwitchEntry], period: Option<Vec<u32>>) -> Result<Topology, Fault> {
+    let at = |error: SwitchError, index| match error {
+        SwitchError::Period(_) if period.is_some() => Fault::new(FormatCode::F008, error).at("period"),
+        _ => Fault::new(FormatCode::F008, error).within(PathItem::Index(index)).at("failed_switches"),
+    };
+    let usual = || built.as_torus().map(Torus::default_period).unwrap_or_default();
+    let cells = period.clone().unwrap_or_else(usual);
+    let mut spec = built.spec().clone();
+    let mut ends = vec![spec.failed_links.len()];
+    let mut known = BTreeSet::new();
+    for (index, SwitchEntry(switch)) in switches.iter().enumerate() {
+        // No cable belongs to two switches, so there are no more than links. What failed already is found below.
+        if known.insert(switch) {
+            spec.failed_links.extend(switch.cables(built, &cells).map_err(|error| at(error, index))?);
+        } else {
+            let message = format!("switch {switch} is stated as failed twice");
+            return Err(Fault::new(FormatCode::F008, message).within(PathItem::Index(index)).at("failed_switches"));
+        }
+        ends.push(spec.failed_links.len());
+    }
+    let with_switches =
+        |count: usize| TopologySpec { failed_links: spec.failed_links[..ends[count]].to_vec(), ..spec.clone() };
+    check_failures(switches.len(), "failed_switches", with_switches)
 }
 
 /// A few words of a file can name a large machine.

@@ -20,7 +20,9 @@ use crate::json::schedule::machine::{machine, rank};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
-use collsynth_core::schedule::{AnySchedule, AnySolution, CompactSchedule, Origin, Schedule, Solution};
+use collsynth_core::schedule::{
+    AnySchedule, AnySolution, CompactError, CompactSchedule, Origin, Repeated, Schedule, Solution,
+};
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
 /// Expanded, a schedule in the compact form takes too much memory.
@@ -146,6 +148,8 @@ pub(in crate::json) struct Body {
     pub groups: Option<Vec<Vec<RankEntry>>>,
     pub relays: Option<bool>,
     pub exceptions: Option<ChunkList>,
+    pub period: Option<Vec<u32>>,
+    pub cell: Option<ChunkList>,
     pub steps: Vec<Object<StepEntry>>,
     pub bounds: Object<BoundsEntry>,
     pub origin: Option<Object<OriginEntry>>,
@@ -153,8 +157,8 @@ pub(in crate::json) struct Body {
 
 fn of_file(file: ScheduleFile, room: u64) -> Result<AnySolution, Fault> {
     let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
-    let ScheduleFile { collective, groups, relays, exceptions, steps, bounds, origin, .. } = file;
-    stated(topology, Body { collective, groups, relays, exceptions, steps, bounds, origin })
+    let ScheduleFile { collective, groups, relays, exceptions, period, cell, steps, bounds, origin, .. } = file;
+    stated(topology, Body { collective, groups, relays, exceptions, period, cell, steps, bounds, origin })
 }
 
 pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolution, Fault> {
@@ -162,14 +166,25 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
     let problem = problem(topology, file.collective.0, groups)?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
     let origin = file.origin.map(origin);
-    let (mut patterns, mut steps) = (Vec::new(), Vec::new());
-    for Object(StepEntry { width, pattern, transfers }) in file.steps {
+    let belongs = |key, of: &str| Fault::new(FormatCode::F002, format!("`{key}` belongs to `{of}`")).at(key);
+    if file.exceptions.is_none() && file.period.is_some() {
+        return Err(belongs("period", "exceptions"));
+    }
+    if file.period.is_none() && file.cell.is_some() {
+        return Err(belongs("cell", "period"));
+    }
+    let (mut patterns, mut cells, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+    for Object(StepEntry { width, pattern, cell, transfers }) in file.steps {
+        if file.period.is_none() && cell.is_some() {
+            return Err(belongs("cell", "period").within(PathItem::Index(steps.len())).at("steps"));
+        }
         if file.exceptions.is_none() && pattern.is_some() {
             let message = "a pattern belongs to the compact form: state `exceptions` too, `[]` if there are none \
                            (the schedules of a job have none: `synth convert --to explicit` writes their moves)";
             return Err(Fault::new(FormatCode::F002, message).within(PathItem::Index(steps.len())).at("steps"));
         }
         patterns.push((width.get(), pattern.unwrap_or_default()));
+        cells.push((width.get(), cell.unwrap_or_default()));
         steps.push((width.get(), transfers));
     }
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
@@ -177,10 +192,28 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
     let Some(exceptions) = file.exceptions else {
         return Ok(Solution { problem, schedule: own.into(), bounds, origin });
     };
-    let exceptions = chunk_ids(&problem, exceptions).map_err(|fault| fault.at("exceptions"))?;
-    let exceptions = exceptions.into_iter().map(ChunkId).collect();
-    let compact = CompactSchedule::new(&problem, read(patterns, "pattern")?, own, exceptions);
-    let schedule = compact.map_err(|error| Fault::new(FormatCode::F010, error).at("exceptions"))?.into();
+    let listed = |list, key| -> Result<Vec<ChunkId>, Fault> {
+        let ids = chunk_ids(&problem, list).map_err(|fault| fault.at(key))?;
+        Ok(ids.into_iter().map(ChunkId).collect())
+    };
+    let exceptions = listed(exceptions, "exceptions")?;
+    let repeated = match file.period {
+        Some(period) => {
+            let chunks = file.cell.map_or_else(|| Ok(Vec::new()), |list| listed(list, "cell"))?;
+            Some(Repeated { period, chunks, moves: read(cells, "cell")? })
+        }
+        None => None,
+    };
+    let compact = CompactSchedule::with_period(&problem, read(patterns, "pattern")?, repeated, own, exceptions);
+    let schedule = compact.map_err(|error| {
+        let key = match error {
+            CompactError::Period(_) => "period",
+            CompactError::CellOrder(_) | CompactError::NotOfFirstCell(_) | CompactError::NotListed(_) => "cell",
+            _ => "exceptions",
+        };
+        Fault::new(FormatCode::F010, error).at(key)
+    });
+    let schedule = schedule?.into();
     Ok(Solution { problem, schedule, bounds, origin })
 }
 

@@ -9,7 +9,9 @@ use serde_json::Value;
 use super::entry::{ScheduleFile, TopologyFile};
 use crate::json::FORMAT;
 use crate::json::object::Object;
-use crate::json::scalar::{ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry};
+use crate::json::scalar::{
+    ChunkList, DimEntry, DirectionEntry, FormatEntry, OpEntry, RankEntry, RationalEntry, SwitchEntry,
+};
 
 /// The schema of schedule files. It covers keys and types, not what depends on the topology or the collective (ranks,
 /// chunks, links).
@@ -71,6 +73,9 @@ json_schema_of! {
     };
     DimEntry, "Dimension", {"type": "string", "pattern": "^([xyzwvu]|d[0-9]+)[+-]?$", "examples": ["x", "x+"]};
     DirectionEntry, "Direction", {"type": "string", "pattern": "^([xyzwvu]|d[0-9]+)[+-]$", "examples": ["x+"]};
+    SwitchEntry, "Switch", {
+        "type": "string", "pattern": "^([xyzwvu]|d[0-9]+):([0-9]+(,[0-9]+)*)?$", "examples": ["x:1,2"]
+    };
     OpEntry, "Op", {"enum": ["copy", "reduce"]};
     RationalEntry, "Fraction", {
         "description": "A number that is not negative: an integer, or a fraction as text.",

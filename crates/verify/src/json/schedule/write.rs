@@ -11,7 +11,9 @@ use crate::json::FORMAT;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Choice, Op, Origin, Schedule, Solution, Stated, Step, Timetable, Transfer, View};
+use collsynth_core::schedule::{
+    Choice, Op, Origin, Repeated, Schedule, Solution, Stated, Step, Timetable, Transfer, View,
+};
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
 /// Before a transfer that is stated.
@@ -87,16 +89,24 @@ fn write_solution<S: Stated>(out: &mut String, solution: &Solution<S>) -> fmt::R
 }
 
 fn write_moves(out: &mut String, schedule: View<'_>) -> fmt::Result {
-    let (own, pattern) = match schedule {
-        View::Explicit(schedule) => (schedule, None),
+    let (own, others) = match schedule {
+        View::Explicit(schedule) => (schedule, Vec::new()),
         View::Compact(schedule) => {
             out.push_str(",\n  \"exceptions\": ");
             write_list(out, ",", schedule.exceptions())?;
-            (schedule.own(), Some(schedule.pattern()))
+            let mut others = vec![("pattern", schedule.pattern())];
+            if let Some(Repeated { period, chunks, moves }) = schedule.repeated() {
+                out.push_str(",\n  \"period\": ");
+                write_list(out, ", ", period)?;
+                out.push_str(",\n  \"cell\": ");
+                write_list(out, ",", chunks)?;
+                others.push(("cell", moves));
+            }
+            (schedule.own(), others)
         }
     };
     out.push_str(",\n  \"steps\": ");
-    write_steps(out, own, pattern)
+    write_steps(out, own, &others)
 }
 
 /// Begins the file.
@@ -241,19 +251,20 @@ fn write_relays(out: &mut String, collective: &Collective) {
     }
 }
 
-/// The steps of a schedule, each with those of a pattern, if there is one.
-fn write_steps(out: &mut String, schedule: &Schedule, pattern: Option<&Schedule>) -> fmt::Result {
-    let mut patterns = pattern.map(|pattern| (pattern, pattern.steps()));
+/// The steps of a schedule, each with those of others under their keys, which have as many.
+fn write_steps(out: &mut String, schedule: &Schedule, others: &[(&str, &Schedule)]) -> fmt::Result {
+    let mut others: Vec<_> = others.iter().map(|&(key, other)| (key, other, other.steps())).collect();
     // In the compact form most transfers have one chunk, and spaces would be a sixth of the file.
-    let indent = if pattern.is_some() { "" } else { INDENT };
+    let indent = if others.is_empty() { INDENT } else { "" };
     out.push('[');
     let mut next = separator("\n    ", ",\n    ");
     for step in schedule.steps() {
         out.push_str(next());
         begin_step(out, step.width)?;
-        if let Some((pattern, step)) = patterns.as_mut().and_then(|(pattern, steps)| Some((*pattern, steps.next()?))) {
-            out.push_str("\"pattern\": ");
-            write_transfers(out, pattern, &step, "")?;
+        for (key, other, steps) in &mut others {
+            let step = steps.next().expect("as many steps");
+            write!(out, "\"{key}\": ")?;
+            write_transfers(out, other, &step, "")?;
             out.push_str(",\n");
         }
         out.push_str("\"transfers\": ");

@@ -12,6 +12,8 @@ pub(in crate::verify) enum Scope<'a> {
     Range(Range<u32>),
     /// All; others share the steps of the schedule.
     OfJob(Range<u32>),
+    /// These, ascending; the schedule moves no other.
+    Chunks(&'a [ChunkId]),
     /// Those listed; the schedule is a part of the one that is judged.
     Part(&'a Part),
 }
@@ -31,13 +33,14 @@ impl Scope<'_> {
     pub fn contains(&self, chunk: ChunkId) -> bool {
         match self {
             Self::Range(chunks) | Self::OfJob(chunks) => chunks.contains(&chunk.0),
-            Self::Part(_) => true,
+            Self::Chunks(_) | Self::Part(_) => true,
         }
     }
 
     pub fn chunks(&self) -> Box<dyn Iterator<Item = ChunkId> + '_> {
         match self {
             Self::Range(chunks) | Self::OfJob(chunks) => Box::new(chunks.clone().map(ChunkId)),
+            Self::Chunks(chunks) => Box::new(chunks.iter().copied()),
             Self::Part(part) => Box::new(part.chunks.iter().copied()),
         }
     }
@@ -49,14 +52,14 @@ impl Scope<'_> {
 
     pub fn moves_nothing(&self, schedule: &Schedule) -> bool {
         match self {
-            Self::Range(_) | Self::OfJob(_) => schedule.move_count() == 0,
+            Self::Range(_) | Self::OfJob(_) | Self::Chunks(_) => schedule.move_count() == 0,
             Self::Part(part) => !part.is_used.contains(&true),
         }
     }
 
     pub fn is_idle(&self, step: &Step<'_>) -> bool {
         match self {
-            Self::Range(_) => step.transfers.is_empty(),
+            Self::Range(_) | Self::Chunks(_) => step.transfers.is_empty(),
             Self::OfJob(_) => false,
             Self::Part(part) => !part.is_used[step.number as usize - 1],
         }
@@ -65,7 +68,7 @@ impl Scope<'_> {
     /// The place of a transfer in the step that is judged.
     pub fn number(&self, step: &Step<'_>, index: usize) -> usize {
         match self {
-            Self::Range(_) | Self::OfJob(_) => index,
+            Self::Range(_) | Self::OfJob(_) | Self::Chunks(_) => index,
             Self::Part(part) => part.transfers[step.first_transfer + index].0,
         }
     }
@@ -73,7 +76,7 @@ impl Scope<'_> {
     /// How many chunks a transfer carries.
     pub fn carried(&self, schedule: &Schedule, step: &Step<'_>, index: usize) -> u64 {
         match self {
-            Self::Range(_) | Self::OfJob(_) => schedule.chunks(&step.transfers[index]).len() as u64,
+            Self::Range(_) | Self::OfJob(_) | Self::Chunks(_) => schedule.chunks(&step.transfers[index]).len() as u64,
             Self::Part(part) => part.transfers[step.first_transfer + index].1,
         }
     }

@@ -60,7 +60,7 @@ impl Own {
     /// The machine, with what plans for it.
     pub fn place(&self) -> Place {
         let topology: &Topology = self.schedules[0].1.problem.machine();
-        let words = words_of(topology.spec()).unwrap_or_default();
+        let words = words_of(topology).unwrap_or_default();
         let failures = words.iter().position(|word| word.starts_with("--fail")).unwrap_or(words.len());
         Place { topology: topology.clone(), failures: words[failures..].join(" "), words }
     }

@@ -3,7 +3,7 @@
 use collsynth::report::figures::{count, with_article};
 use collsynth::topology::{DimRef, FailedLink, Link, Topology, TopologySpec};
 
-use crate::cli::arguments::topology::Extents;
+use crate::cli::arguments::extents::Extents;
 use crate::cli::ending::Failure;
 
 /// Draws of failed cables before a torus is taken to fall apart under any.

@@ -1,6 +1,8 @@
 //! Whole pods, on tori small enough to try many: plans in the compact form hold, repeat, and stand near their bounds. On
 //! larger tori they are what planning without a planner's name gives.
 
+mod switches;
+
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 

@@ -1,0 +1,200 @@
+//! Lattices: failures that repeat with a period, planned on the quotient.
+//!
+//! # Idea
+//!
+//! A dead switch takes the same cable out of every cell of a torus. Translations by multiples of the period then leave
+//! the machine as it is, and let a whole schedule be one of few messages: those of the ranks of one cell, the
+//! *representatives*, which stand for all their translations.
+//!
+//! ```text
+//!   16x16x16, cells of 4x4x4     64 representatives, 384 classes of links (representative, direction)
+//!   a message of a representative: 64 messages          a class of links: 64 links
+//!   each of the 64 messages crosses each link of a class at most once for every hop in it, so
+//!   load of a link in a step = hops of representatives' messages in its class and step
+//! ```
+//!
+//! 1. Every representative begins with the template of the intact torus, so all loads are known at once.
+//! 2. Messages that cross a dead link move to their cheapest path: a dynamic program over the moves made so far and the
+//!    step (see `search`).
+//! 3. A queue of overfull slots: some messages of each are tried; the first that finds room moves, or else the one
+//!    whose move costs least, so that excess walks on until it finds room (see `negotiation`). Slots that stay overfull
+//!    become dearer, and so do the links of tight cuts: what crosses such a cut twice takes away what cannot be spared
+//!    (see `tolls`).
+//! 4. What differs from the template is written for one cell, as in
+//!    [`Repeated`](collsynth_core::schedule::Repeated).
+//!
+//! Trees of an all_gather are treated alike, arrival by arrival (see `trees`); a reduce_scatter is the same backward in
+//! time.
+//!
+//! # Applies
+//!
+//! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori of at most four dimensions, all closed and of
+//! 3 positions or more, twisted or not, in which cables or links have failed that repeat in eight cells at least.
+//!
+//! # Steps and volume
+//!
+//! The steps asked for, which are at least those of the template, and the volume bound, rounded up, if the queue runs
+//! empty; if not, a little more: steps are as wide as their fullest link.
+//!
+//! # Complexity
+//!
+//! O(ranks of a cell * messages of a rank) to begin; then O(slots near the shortest paths of a message) for each try.
+//!
+//! # Reference
+//!
+//! Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024: the failures.
+
+mod negotiation;
+mod period;
+mod quotient;
+mod search;
+mod tolls;
+mod trees;
+mod ways;
+mod written;
+
+use collsynth_core::certificate::Bounds;
+use collsynth_core::collective::{ChunkId, Pattern};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{CompactSchedule, Op, Translation};
+use collsynth_core::topology::RankId;
+
+use super::pattern::{gather, intact};
+use super::trees::{turned, widths};
+use crate::model::account::StopReason;
+use crate::model::control::Control;
+use crate::model::error::PlanError;
+use crate::model::network::Network;
+use crate::model::widths::even_widths;
+use crate::planners::template::{TemplateSchedule, TemplateTrees};
+use negotiation::Negotiation;
+pub(super) use period::period;
+use quotient::Quotient;
+use trees::Trees;
+use ways::Ways;
+use written::Departures;
+
+/// The most attempts; from the second on, they are 1, 2, 4, .. wider than the one before, of trees 1.
+const ATTEMPTS: u32 = 6;
+
+/// What a schedule is planned within.
+#[derive(Clone, Copy)]
+pub(super) struct Within<'a> {
+    pub bounds: &'a Bounds,
+    pub steps: u32,
+    pub seed: u64,
+    pub control: &'a Control,
+}
+
+/// A schedule in exactly these steps around failures that repeat with a [`period`], and why the search stopped; `None`
+/// if there is no template, or no way around a failure that is near enough.
+pub(super) fn in_steps(
+    problem: &Problem,
+    period: &[u32],
+    within: Within<'_>,
+) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
+    problem.check_connected()?;
+    let found = match problem.collective().kind.pattern() {
+        Pattern::OneToOne => of_messages(problem, period, within),
+        _ => of_trees(problem, period, within)?,
+    };
+    Ok(found.map(|schedule| (schedule, within.control.stop().unwrap_or(StopReason::Finished))))
+}
+
+fn of_messages(problem: &Problem, period: &[u32], within: Within<'_>) -> Option<CompactSchedule> {
+    let Within { bounds, steps, seed, control } = within;
+    let (torus, parts) = (problem.machine().as_torus()?, problem.parts());
+    let pattern = TemplateSchedule::new(torus, parts, steps)?.pattern(&intact(problem.machine()), parts);
+    let mut width = bounds.least_width(parts).max(pattern.total_width() as u32).max(steps);
+    let mut quotient = Quotient::new(problem.machine(), period, even_widths(width, steps));
+    tolls::charge(&mut quotient, torus, u64::from(parts), width);
+    let ways = Ways::new(torus, parts);
+    let template = ways.paths_of(torus, &pattern);
+    let mut negotiation = Negotiation::new(quotient, &ways, template, seed)?;
+    for attempt in 0..ATTEMPTS {
+        if negotiation.run(control) {
+            break;
+        }
+        // Wider, so that less is lost at the end.
+        width += 1 << attempt;
+        if width >= negotiation.quotient.fitting_widths().iter().sum() || control.stop().is_some() {
+            break;
+        }
+        negotiation.quotient.widen(even_widths(width, steps));
+    }
+    let translation = Translation::new(problem)?;
+    let mut departures = Departures::new(torus, &translation, period, Op::Copy, steps as usize);
+    negotiation.depart(&mut departures);
+    departures.finish(problem, &pattern, &negotiation.quotient.fitting_widths())
+}
+
+fn of_trees(problem: &Problem, period: &[u32], within: Within<'_>) -> Result<Option<CompactSchedule>, PlanError> {
+    let Within { bounds, steps, seed, control } = within;
+    let is_collected = problem.collective().kind.pattern() == Pattern::EveryToOne;
+    let topology = if is_collected { turned(problem.machine()) } else { problem.machine().clone() };
+    let parts = problem.parts();
+    let gather = gather(topology, parts)?;
+    let network = Network::new(&gather);
+    let mut width = bounds.least_width(parts).max(steps);
+    let begun = widths(&gather, &network, width, steps);
+    let (Some(torus), Some(translation)) = (gather.machine().as_torus(), Translation::new(problem)) else {
+        return Ok(None);
+    };
+    let Some(template) = TemplateTrees::within(torus, parts, &begun, seed) else { return Ok(None) };
+    let intact = intact(problem.machine());
+    let quotient = Quotient::new(gather.machine(), period, begun);
+    let outward = template.pattern(&intact, parts, false);
+    let Some(mut trees) = Trees::new(quotient, torus, parts, &outward, seed) else { return Ok(None) };
+    for _ in 0..ATTEMPTS {
+        if trees.run(control) {
+            break;
+        }
+        width += 1;
+        if width >= trees.quotient.fitting_widths().iter().sum() || control.stop().is_some() {
+            break;
+        }
+        trees.quotient.widen(widths(&gather, &network, width, steps));
+    }
+    let op = if is_collected { Op::Reduce } else { Op::Copy };
+    let mut departures = Departures::new(torus, &translation, period, op, steps as usize);
+    let chunk = |origin: RankId, part: u32| translation.chunk(ChunkId(part), origin);
+    trees.depart(is_collected, &mut departures, chunk);
+    let mut fitting = trees.quotient.fitting_widths();
+    if is_collected {
+        fitting.reverse();
+    }
+    Ok(departures.finish(problem, &template.pattern(&intact, parts, is_collected), &fitting))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::{Switch, Topology};
+
+    /// All on the bound, or a few units above: trees meet it but for what whole shards cost.
+    #[test]
+    fn trees_around_dead_switches() {
+        for (kind, switches) in [
+            (Kind::AllGather, &["x:1,2"][..]),
+            (Kind::ReduceScatter, &["y:0,3"]),
+            (Kind::AllGather, &["x:1,2", "y:0,0"]),
+        ] {
+            let intact = Topology::torus(&[8, 8, 8]).expect("a torus");
+            let mut spec = intact.spec().clone();
+            for switch in switches {
+                let switch: Switch = switch.parse().expect("a switch");
+                spec.failed_links.extend(switch.cables(&intact, &[4; 3]).expect("a switch"));
+            }
+            let machine = Topology::new(spec).expect("a machine");
+            let problem = Problem::new(machine, Collective::new(kind)).expect("it fits");
+            let bounds = collsynth_bound::find(&problem).expect("connected");
+            let control = &Control::unlimited();
+            let within = Within { bounds: &bounds, steps: 12, seed: 0, control };
+            let period = period(&problem).expect("it repeats");
+            let (schedule, _) = in_steps(&problem, &period, within).expect("connected").expect("planned");
+            let (width, least) = (schedule.pattern().total_width(), u64::from(bounds.least_width(1)));
+            assert!(schedule.repeated().is_some() && (least..=least + 2).contains(&width), "{width} above {least}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Overfull slots give up messages until none is overfull.
+
+use std::collections::VecDeque;
+
+use fastrand::Rng;
+
+use super::quotient::{FULL, Quotient, WAIT};
+use super::search::{NONE, Search};
+use super::ways::Ways;
+use crate::model::control::{Control, Progress};
+
+/// Messages tried in an overfull slot before excess is passed on.
+const TRIED: usize = 8;
+/// Every so many of them may take a detour.
+const DETOURS: usize = 4;
+/// Draws of a message that may go either way around.
+const DRAWS: usize = 24;
+/// Messages tried before the widths grow, for each message of a cell; and those after which excess has to be less.
+const MOST_TRIED: u64 = 4;
+const PATIENCE: f64 = 0.5;
+/// Slots between two looks at the clock.
+const POLLED: u64 = 1024;
+
+/// Paths of the messages of all representatives.
+pub(super) struct Negotiation<'a> {
+    pub quotient: Quotient,
+    ways: &'a Ways,
+    /// The paths of a rank's messages by the template, `[chunk * steps + step]`.
+    pub template: Vec<u8>,
+    /// `[(representative * chunks + chunk) * steps + step]`
+    pub paths: Vec<u8>,
+    /// The positions of the representatives.
+    pub origins: Vec<Vec<usize>>,
+    /// Messages that cross each slot, and some that left it.
+    users: Vec<Vec<u32>>,
+    search: Search,
+    rng: Rng,
+}
+
+impl<'a> Negotiation<'a> {
+    /// All messages follow the template, but for those that cross dead links: they take their cheapest path.
+    /// `None` if one of these can only go farther around than by two hops more.
+    pub fn new(quotient: Quotient, ways: &'a Ways, template: Vec<u8>, seed: u64) -> Option<Self> {
+        let origins: Vec<Vec<usize>> = (0..quotient.cell()).map(|number| quotient.position(number)).collect();
+        let mut this = Self {
+            paths: template.repeat(origins.len()),
+            users: vec![Vec::new(); quotient.load.len()],
+            quotient,
+            ways,
+            template,
+            origins,
+            search: Search::default(),
+            rng: Rng::with_seed(seed),
+        };
+        let mut broken = Vec::new();
+        for message in 0..this.origins.len() * ways.chunks() {
+            let slots = this.slots(message);
+            if slots.iter().any(|&slot| this.quotient.dead[slot / this.quotient.steps]) {
+                broken.push(message);
+            } else {
+                slots.into_iter().for_each(|slot| this.enter(message, slot));
+            }
+        }
+        this.quotient.reprice_all();
+        this.rng.shuffle(&mut broken);
+        for message in broken {
+            let mut path = vec![WAIT; this.quotient.steps];
+            if this.cheapest(message, false, &mut path) == NONE && this.cheapest(message, true, &mut path) == NONE {
+                return None;
+            }
+            this.put(message, &path);
+        }
+        Some(this)
+    }
+
+    /// The steps of a message.
+    pub fn path(&self, message: usize) -> &[u8] {
+        &self.paths[message * self.quotient.steps..][..self.quotient.steps]
+    }
+
+    /// Moves messages until no slot is overfull, too many were tried, or time is up. Is no slot overfull?
+    pub fn run(&mut self, control: &Control) -> bool {
+        let mut queue: VecDeque<usize> =
+            (0..self.quotient.load.len()).filter(|&slot| self.quotient.is_overfull(slot)).collect();
+        let messages = (self.origins.len() * self.ways.chunks()) as u64;
+        let (mut tried, mut round) = (0, 0);
+        let (mut least, mut since) = (u64::MAX, 0);
+        while let Some(slot) = queue.pop_front() {
+            if !self.quotient.is_overfull(slot) {
+                continue;
+            }
+            if round % POLLED == 0 {
+                let excess = self.quotient.excess();
+                self.report(control, round / POLLED, excess);
+                if excess < least {
+                    (least, since) = (excess, tried);
+                }
+                let is_stale = tried - since > (messages as f64 * PATIENCE) as u64;
+                if is_stale || tried >= MOST_TRIED * messages || control.stop().is_some() {
+                    return false;
+                }
+            }
+            round += 1;
+            tried += self.relieve(slot, &mut queue);
+            if self.quotient.is_overfull(slot) {
+                queue.push_back(slot);
+            }
+        }
+        self.quotient.excess() == 0
+    }
+
+    /// One message leaves a slot: the first of some that finds room, or the one whose move costs least. Returns how
+    /// many were tried.
+    fn relieve(&mut self, slot: usize, queue: &mut VecDeque<usize>) -> u64 {
+        let (steps, chunks) = (self.quotient.steps, self.ways.chunks());
+        let dim = slot / steps % self.quotient.directions / 2;
+        let mut path = vec![WAIT; steps];
+        let mut best: Option<(i64, usize, Vec<u8>)> = None;
+        let (mut tried, mut is_free) = (0, false);
+        while tried < TRIED && !is_free && !self.users[slot].is_empty() {
+            let mut at = self.rng.usize(..self.users[slot].len());
+            // Around an odd number of cells, one way meets fewer faces than the other.
+            let turns = tried % 2 == 1;
+            for _ in 0..DRAWS {
+                if !turns || self.ways.is_either(self.users[slot][at] as usize % chunks, dim) {
+                    break;
+                }
+                at = self.rng.usize(..self.users[slot].len());
+            }
+            let message = self.users[slot][at] as usize;
+            let slots = self.slots(message);
+            if !slots.contains(&slot) {
+                self.users[slot].swap_remove(at);
+                continue;
+            }
+            tried += 1;
+            slots.iter().for_each(|&slot| self.quotient.take(slot));
+            let before: i64 = slots.iter().map(|&slot| i64::from(self.quotient.price[slot])).sum();
+            let price = self.cheapest(message, tried.is_multiple_of(DETOURS) || turns, &mut path);
+            slots.iter().for_each(|&slot| self.quotient.add(slot));
+            let more = i64::from(price) - before;
+            is_free = more <= -i64::from(FULL / 2);
+            if best.as_ref().is_none_or(|best| more < best.0) {
+                best = Some((more, message, path.clone()));
+            }
+        }
+        self.quotient.remember(slot);
+        if let Some((_, message, path)) = best {
+            self.slots(message).into_iter().for_each(|slot| self.quotient.take(slot));
+            for entered in self.put(message, &path) {
+                if entered != slot && self.quotient.is_overfull(entered) {
+                    queue.push_back(entered);
+                }
+            }
+        }
+        tried as u64
+    }
+
+    /// The cheapest path of a message that is in no slot.
+    fn cheapest(&mut self, message: usize, detours: bool, path: &mut [u8]) -> u32 {
+        let (origin, chunk) = (&self.origins[message / self.ways.chunks()], message % self.ways.chunks());
+        let mut ways = self.ways.shortest(chunk).to_vec();
+        if detours {
+            ways.extend(self.ways.detours(chunk));
+        }
+        self.search.cheapest(&self.quotient, origin, &ways, &mut self.rng, path)
+    }
+
+    /// Gives a path to a message that has none; returns its slots.
+    fn put(&mut self, message: usize, path: &[u8]) -> Vec<usize> {
+        let steps = self.quotient.steps;
+        self.paths[message * steps..][..steps].copy_from_slice(path);
+        let slots = self.slots(message);
+        for &slot in &slots {
+            self.quotient.add(slot);
+            self.users[slot].push(message as u32);
+        }
+        slots
+    }
+
+    /// Counts a message of the template; prices come later.
+    fn enter(&mut self, message: usize, slot: usize) {
+        self.quotient.load[slot] += 1;
+        self.users[slot].push(message as u32);
+    }
+
+    fn slots(&self, message: usize) -> Vec<usize> {
+        let mut slots = Vec::new();
+        self.quotient.walk(&self.origins[message / self.ways.chunks()], self.path(message), |slot| slots.push(slot));
+        slots
+    }
+
+    fn report(&self, control: &Control, round: u64, remaining: u64) {
+        let q = &self.quotient;
+        let attempt = format!("{} steps, width {}", q.steps, q.widths.iter().sum::<u32>());
+        let planner = crate::planners::mended::CompactPlan::PLANNER;
+        control.report(Progress { planner, attempt: &attempt, round, remaining });
+    }
+}

@@ -1,0 +1,92 @@
+//! The ways to every offset: how many hops in each direction, whatever their order.
+
+use collsynth_core::collective::ChunkId;
+use collsynth_core::schedule::Schedule;
+use collsynth_core::topology::{RankId, Torus};
+
+use super::quotient::{WAIT, extents};
+use crate::planners::template::shortest_ways;
+
+/// Directions with the number of hops in each, all at least 1.
+pub(super) type Way = Vec<(usize, usize)>;
+
+/// Ways of the messages of a rank, by offset.
+pub(super) struct Ways {
+    shortest: Vec<Vec<Way>>,
+    /// Ways of two hops more; made when asked for.
+    twist: Vec<bool>,
+    extents: Vec<usize>,
+    parts: usize,
+}
+
+impl Ways {
+    pub fn new(torus: &Torus, parts: u32) -> Self {
+        let directed = |way: &Vec<i32>| -> Way {
+            let hops = way.iter().enumerate().filter(|(_, hops)| **hops != 0);
+            hops.map(|(dim, &hops)| (2 * dim + usize::from(hops < 0), hops.unsigned_abs() as usize)).collect()
+        };
+        let shortest = shortest_ways(torus).iter().map(|ways| ways.iter().map(directed).collect()).collect();
+        let is_twisted = |dim: usize| torus.twist.get(dim).is_some_and(|row| row.iter().any(|&shift| shift > 0));
+        let twist = (0..torus.extents.len()).map(is_twisted).collect();
+        Self { shortest, twist, extents: extents(torus), parts: parts as usize }
+    }
+
+    /// The number of chunks of a rank.
+    pub fn chunks(&self) -> usize {
+        self.shortest.len() * self.parts
+    }
+
+    /// The shortest ways of a chunk.
+    pub fn shortest(&self, chunk: usize) -> &[Way] {
+        &self.shortest[chunk / self.parts]
+    }
+
+    /// Ways of two hops more: one out of the way and one back, or around a ring the longer way.
+    pub fn detours(&self, chunk: usize) -> Vec<Way> {
+        let mut detours = Vec::new();
+        for way in self.shortest(chunk) {
+            for dim in 0..self.extents.len() {
+                let Some(at) = way.iter().position(|hops| hops.0 / 2 == dim) else {
+                    detours.push([&way[..], &[(2 * dim, 1), (2 * dim + 1, 1)]].concat());
+                    continue;
+                };
+                let (direction, hops) = way[at];
+                let mut other = way.clone();
+                if self.extents[dim] == 2 * hops + 2 && !self.twist[dim] {
+                    other[at] = (direction ^ 1, hops + 2);
+                    detours.push(other.clone());
+                }
+                other[at] = (direction, hops + 1);
+                other.push((direction ^ 1, 1));
+                detours.push(other);
+            }
+        }
+        detours
+    }
+
+    /// May a chunk go either way along a dimension in about as many hops?
+    pub fn is_either(&self, chunk: usize, dim: usize) -> bool {
+        let hops = self.shortest(chunk).first().and_then(|way| way.iter().find(|hops| hops.0 / 2 == dim));
+        2 * hops.map_or(0, |hops| hops.1) + 2 >= self.extents[dim]
+    }
+
+    /// The paths of a pattern's chunks, `[chunk * steps + step]`: a direction or [`WAIT`].
+    pub fn paths_of(&self, torus: &Torus, pattern: &Schedule) -> Vec<u8> {
+        let steps = pattern.step_count();
+        let mut paths = vec![WAIT; self.chunks() * steps];
+        let leads = |from: RankId, to: RankId, direction: usize| {
+            torus.neighbor(from, direction / 2, direction.is_multiple_of(2)) == Some(to)
+        };
+        for step in pattern.steps() {
+            for transfer in step.transfers {
+                let mut directions = 0..2 * self.extents.len();
+                let direction = directions.find(|&direction| leads(transfer.from, transfer.to, direction));
+                let direction = direction.expect("a pattern moves along links") as u8;
+                for &ChunkId(chunk) in pattern.chunks(transfer) {
+                    paths[chunk as usize * steps + step.number as usize - 1] = direction;
+                }
+            }
+        }
+        paths
+    }
+}
