@@ -133,5 +133,5 @@ fn random_small_lattices_hold_compact_and_expanded() {
         planned += u32::from(solution.schedule.repeated().is_some());
         met += u32::from(met_it);
     }
-    assert!(planned > 100 && met > 100, "{planned} planned for one cell, {met} on their bounds");
+    assert!(planned > 60 && met > 100, "{planned} planned for one cell, {met} on their bounds");
 }

@@ -175,12 +175,14 @@ mod tests {
     /// All on the bound, or a few units above: trees meet it but for what whole shards cost.
     #[test]
     fn trees_around_dead_switches() {
-        for (kind, switches) in [
-            (Kind::AllGather, &["x:1,2"][..]),
-            (Kind::ReduceScatter, &["y:0,3"]),
-            (Kind::AllGather, &["x:1,2", "y:0,0"]),
+        for (extents, kind, switches) in [
+            ([8, 8, 8], Kind::AllGather, &["x:1,2"][..]),
+            ([8, 8, 8], Kind::ReduceScatter, &["y:0,3"]),
+            ([8, 8, 8], Kind::AllGather, &["x:1,2", "y:0,0"]),
+            ([12, 12, 12], Kind::AllGather, &["x:1,2"]),
+            ([8, 8, 12], Kind::ReduceScatter, &["z:1,2"]),
         ] {
-            let intact = Topology::torus(&[8, 8, 8]).expect("a torus");
+            let intact = Topology::torus(&extents).expect("a torus");
             let mut spec = intact.spec().clone();
             for switch in switches {
                 let switch: Switch = switch.parse().expect("a switch");
@@ -190,7 +192,7 @@ mod tests {
             let problem = Problem::new(machine, Collective::new(kind)).expect("it fits");
             let bounds = collsynth_bound::find(&problem).expect("connected");
             let control = &Control::unlimited();
-            let within = Within { bounds: &bounds, steps: 12, seed: 0, control };
+            let within = Within { bounds: &bounds, steps: bounds.least_steps(), seed: 0, control };
             let period = period(&problem).expect("it repeats");
             let (schedule, _) = in_steps(&problem, &period, within).expect("connected").expect("planned");
             let (width, least) = (schedule.pattern().total_width(), u64::from(bounds.least_width(1)));

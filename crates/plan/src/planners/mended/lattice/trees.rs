@@ -23,8 +23,8 @@ const TRIED: usize = 24;
 const LATE: u32 = FULL / 2;
 /// Arrivals tried before the widths grow, and moved around dead links, for each arrival that there is.
 const MOST_TRIED: usize = 1;
-/// Arrivals above one that have to come earlier for it.
-const HASTENED: usize = 4;
+/// Arrivals that are asked to come earlier for another one.
+const HASTENED: usize = 4096;
 /// Slots between two looks at the clock.
 const POLLED: usize = 256;
 
@@ -263,7 +263,8 @@ impl<'a> Trees<'a> {
         best
     }
 
-    /// Closes an open arrival. What can no longer depend on it opens, and joins the queue. False: it cannot come in time.
+    /// Closes an open arrival. What can no longer depend on it opens, and joins the queue. False: it cannot come in
+    /// time.
     fn attach(&mut self, index: usize, queue: &mut VecDeque<usize>) -> bool {
         let first = self.depending(index).map(|other| usize::from(self.arrivals[other].step)).min();
         let before = first.unwrap_or(self.quotient.steps);
@@ -271,13 +272,24 @@ impl<'a> Trees<'a> {
             return true;
         }
         let below: Vec<usize> = self.depending(index).collect();
-        if below.is_empty() {
-            return self.hasten(index, before, HASTENED);
+        if below.is_empty() && self.neighbors(index).all(|other| self.is_rooted(other)) {
+            let mut left = HASTENED;
+            return self.hasten(index, before, &mut left);
         }
-        // All its neighbors may depend on it: they find other ways first.
+        // Neighbors that are open, or depend on it, find other ways first.
         below.into_iter().for_each(|other| self.release(other, queue));
         queue.push_back(index);
         true
+    }
+
+    /// The ranks with a live link to that of an arrival.
+    fn neighbors(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let (tree, rank) = (index - index % self.ranks, index % self.ranks);
+        let is_live = move |&direction: &usize| {
+            !self.quotient.dead[self.slot_into(rank, direction as u8, 0) / self.quotient.steps]
+        };
+        let live = (0..self.quotient.directions).filter(is_live);
+        live.map(move |direction| tree + self.next(rank, direction ^ 1))
     }
 
     /// Closes an open arrival after some that depend on it.
@@ -316,21 +328,25 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// Moves an arrival before a step, if need be after those that it depends on, up to so many above it. False: that
+    /// Moves an arrival before a step, if need be after those that it depends on, asking so many at most. False: that
     /// cannot be.
-    fn hasten(&mut self, index: usize, before: usize, above: usize) -> bool {
+    fn hasten(&mut self, index: usize, before: usize, left: &mut usize) -> bool {
         if self.come_before(index, before) {
             return true;
         }
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
         let (tree, rank, directions) = (index - index % self.ranks, index % self.ranks, self.quotient.directions);
         let turn = self.rng.usize(..directions);
         for direction in (0..directions).map(|direction| (direction + turn) % directions) {
             let sender = tree + self.next(rank, direction ^ 1);
             let class = self.slot_into(rank, direction as u8, 0) / self.quotient.steps;
-            let is_possible = above > 0 && before > 1 && self.slot(sender).is_some() && self.is_rooted(sender);
+            let is_possible = before > 1 && self.slot(sender).is_some() && self.is_rooted(sender);
             if is_possible
                 && !self.quotient.dead[class]
-                && self.hasten(sender, before - 1, above - 1)
+                && self.hasten(sender, before - 1, left)
                 && self.come_before(index, before)
             {
                 return true;
