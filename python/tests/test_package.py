@@ -115,7 +115,8 @@ def stated(command):
 
 #: The machine and the groups, which calls state otherwise; what only writes and prints; and what is not for Python.
 ELSEWHERE = {
-    *("torus", "topology", "names", "fail", "fail_link", "fail_rank", "fail_box", "wrap", "twist", "slice", "capacity"),
+    *("torus", "topology", "names", "fail", "fail_link", "fail_rank", "fail_box"),
+    *("fail_switch", "period", "wrap", "twist", "slice", "capacity"),
     *("collective", "groups", "group", "blocks", "relays", "format", "output", "quiet", "help"),
     *("job", "proof", "sweep", "paper", "plot", "to", "from", "schedule"),
 }

@@ -96,6 +96,20 @@ def test_what_is_failed_twice_counts_once(stated, extents):
     assert cs.command("topology", *torus.command_words, "--format", "json") == torus.to_json()
 
 
+def test_a_dead_switch_is_its_cables():
+    whole = cs.Torus(8, 8)
+    dead = whole.fail_switch("x:1")
+    for start, end in ((11, 12), (15, 8), (43, 44), (47, 40)):
+        whole = whole.fail_cable(start, end)
+    assert dead == whole == dead.fail_switch("x:1") == cs.Torus(8, 8).fail_switch("x:1", period=(4, 4))
+    assert str(dead) == "8x8 torus with 4 failed cables (switch x:1)"
+    assert cs.command("topology", *dead.command_words, "--format", "json") == dead.to_json()
+    with pytest.raises(cs.UsageError, match="along y it is one of 1, 2, 3, 6"):
+        cs.Torus(8, 6).fail_switch("x:1")
+    with pytest.raises(cs.UsageError, match="as in x:1,2"):
+        cs.Torus(8, 8).fail_switch("x1")
+
+
 def test_cables_of_graphs_and_double_links_count_once():
     graph = cs.Topology.graph(3, [(0, 1), (1, 0), (1, 2), (2, 1)])
     once = graph.fail_cable(0, 1)

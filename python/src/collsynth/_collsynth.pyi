@@ -66,6 +66,10 @@ class Machine:
         """
         The same with a rank failed.
         """
+    def fail_switch(self, /, stated: str, period: str | None) -> Machine:
+        """
+        The same with a switch between cells dead; of no period, cells of 4 ranks along every dimension.
+        """
     @staticmethod
     def graph(ranks: SupportsIndex, links: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex, SupportsIndex]]) -> Machine:
         """

@@ -331,7 +331,9 @@ impl<'a> Trees<'a> {
     /// Moves an arrival before a step, if need be after those that it depends on, asking so many at most. False: that
     /// cannot be.
     fn hasten(&mut self, index: usize, before: usize, left: &mut usize) -> bool {
-        if self.come_before(index, before) {
+        // Asking others may have moved it already; it must not move later, behind those that depend on it.
+        let is_early = self.slot(index).is_some() && usize::from(self.arrivals[index].step) < before;
+        if is_early || self.come_before(index, before) {
             return true;
         }
         if *left == 0 {
