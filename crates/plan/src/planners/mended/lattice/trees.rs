@@ -141,7 +141,7 @@ impl<'a> Trees<'a> {
             }
             left -= 1;
         }
-        true
+        (0..self.arrivals.len()).all(|index| self.is_rooted(index))
     }
 
     /// Moves arrivals until no slot is overfull, too many were tried, or time is up. Is no slot overfull?
@@ -231,7 +231,8 @@ impl<'a> Trees<'a> {
     /// Does a rank get the chunk from the root, by way of no open arrival?
     fn is_rooted(&self, mut index: usize) -> bool {
         let tree = index - index % self.ranks;
-        loop {
+        // No way is longer than there are steps.
+        for _ in 0..=self.quotient.steps {
             match self.arrivals[index] {
                 ROOT => return true,
                 OPEN => return false,
@@ -240,6 +241,7 @@ impl<'a> Trees<'a> {
                 }
             }
         }
+        false
     }
 
     /// The cheapest arrival before a step, and its price.
@@ -331,9 +333,7 @@ impl<'a> Trees<'a> {
     /// Moves an arrival before a step, if need be after those that it depends on, asking so many at most. False: that
     /// cannot be.
     fn hasten(&mut self, index: usize, before: usize, left: &mut usize) -> bool {
-        // Asking others may have moved it already; it must not move later, behind those that depend on it.
-        let is_early = self.slot(index).is_some() && usize::from(self.arrivals[index].step) < before;
-        if is_early || self.come_before(index, before) {
+        if self.is_early(index, before) || self.come_before(index, before) {
             return true;
         }
         if *left == 0 {
@@ -349,12 +349,18 @@ impl<'a> Trees<'a> {
             if is_possible
                 && !self.quotient.dead[class]
                 && self.hasten(sender, before - 1, left)
-                && self.come_before(index, before)
+                && (self.is_early(index, before) || self.come_before(index, before))
             {
                 return true;
             }
         }
         false
+    }
+
+    /// Does a chunk arrive before a step already? Asking others may have moved it; it must not move later, behind those
+    /// that depend on it.
+    fn is_early(&self, index: usize, before: usize) -> bool {
+        self.slot(index).is_some() && usize::from(self.arrivals[index].step) < before
     }
 
     /// Moves an arrival before a step, if some neighbor has the chunk in time.
