@@ -164,7 +164,16 @@ class Topology:
         if self._words is None:
             return None
         # The command writes the options of a kind together.
-        order = ["--torus", "--topology", "--wrap", "--capacity", "--fail", "--fail-link", "--fail-rank"]
+        order = [
+            "--torus",
+            "--topology",
+            "--wrap",
+            "--capacity",
+            "--fail",
+            "--fail-link",
+            "--fail-rank",
+            "--fail-switch",
+        ]
         words = sorted(self._words, key=lambda word: order.index(word[0]))
         return [word for pair in words for word in pair]
 

@@ -124,7 +124,9 @@ def plan_job(
     asked = [_asked(machine, number, one) for number, one in enumerate(_mappings(collectives))]
     options = {"parts": parts, "steps": steps, "max_steps": max_steps, "time_limit": time_limit, "seed": seed}
     with TemporaryDirectory() as folder:
-        words = [*machine_file(machine, folder), *option_words(options, machine)]
+        stated = machine.command_words
+        on = machine_file(machine, folder) if stated is None else stated
+        words = [*on, *option_words(options, machine)]
         text = call(["plan", *words, "--job", "-", "-o", "-", "-q"], {"threads": threads}, json.dumps(asked), progress)
     return PlannedJob("the job", text)
 
