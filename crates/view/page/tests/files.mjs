@@ -20,7 +20,7 @@ export function make(synth, folder) {
   run("--torus 3x3x2x2 --fail-link 0,1 --fail-rank 7 --collective broadcast -q -o slices.json");
   run("--torus 5 --collective all_reduce --parts 4 -q -o ring.json");
   run("lower small.json -q -o program.json");
-  run("--torus 4x4 --fail 0,1 --groups x -q -o rows.json");
+  run("--torus 4x4 --fail 0,1 --groups x --parts 1 -q -o rows.json");
   writeFileSync(path("asked.json"), JSON.stringify([{ collective: "all_gather", groups: "x" }, { collective: "all_reduce", groups: "y" }]));
   run("--torus 4x4 --fail 0,1 --job asked.json -q -o job.json");
   // A message that crosses the dead cable, and a program whose workers wait for each other.
