@@ -130,3 +130,14 @@ impl<S> fmt::Display for Rejected<S> {
 }
 
 impl<S: fmt::Debug> std::error::Error for Rejected<S> {}
+
+impl fmt::Display for RejectedJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.report.why_not_judged() {
+            Some(why) => write!(f, "the job is {why}"),
+            None => f.write_str("the job does not hold"),
+        }
+    }
+}
+
+impl std::error::Error for RejectedJob {}
