@@ -58,6 +58,7 @@ fn a_plan_in_many_steps_says_what_fewer_take() {
     let said = |words: &str| text(&bench.run(words).stderr);
     let many = said("--torus 4x4 --collective broadcast");
     assert!(many.contains("hint: 132 steps pay off") && many.contains("in about 20 steps"), "{many}");
+    assert!(many.contains("`synth pareto --torus 4x4 --collective broadcast`"), "{many}");
     for few in ["--torus 4x4 --collective broadcast --max-steps 8", "--torus 4x4 --collective all_reduce"] {
         assert!(!said(few).contains("pay off"), "{few}");
     }

@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use collsynth::bound;
-use collsynth::collective::{Collective, Kind};
+use collsynth::collective::{Collective, Groups, Kind};
 use collsynth::cost::Price;
 use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, StopReason, Task, likely_steps, planner_named};
 use collsynth::problem::Problem;
+use collsynth::schedule::Solution;
 use collsynth::topology::{RankId, Topology};
+use collsynth::verify::{Options, Verified};
 
 use crate::support::plans::{plan_for, torus};
 
@@ -73,6 +75,32 @@ fn messages_stay_whole_and_so_does_what_a_stated_planner_plans() {
     let planner = planner_named("spanning_trees").expect("a planner");
     assert_eq!(parts(Kind::AllReduce, &Goal { planner: Some(planner), ..Goal::default() }), 1);
     assert!(parts(Kind::AllReduce, &Goal::default()) > 1);
+}
+
+/// Rows of a torus with a dead cable: whole messages are 31 % above the bound and more.
+#[test]
+fn messages_in_groups_are_cut_where_whole_ones_are_far_from_the_bound() {
+    let topology = torus(&[4, 4], &[(0, 1)], &[]);
+    let rows = (0..4).map(|row| (4 * row..4 * row + 4).map(RankId).collect()).collect();
+    let rows = Groups::new(rows).expect("groups");
+    let whole = Goal { parts: Parts::Fixed(1), ..Goal::default() };
+    for kind in
+        [Kind::AllToAll, Kind::AllGather, Kind::ReduceScatter, Kind::Scatter(RankId(0)), Kind::Gather(RankId(0))]
+    {
+        let kind = kind.in_groups(rows.clone());
+        let plan = planned(&topology, kind.clone(), &Goal::default());
+        assert!(ratio(&planned(&topology, kind.clone(), &whole)) > 1.3, "{}", kind.name());
+        assert!(ratio(&plan) <= 1.05 && plan.problem.parts() > 1, "{}: {}", kind.name(), ratio(&plan));
+        // The judge holds the schedule to its problem, and the bound to its evidence.
+        assert!(Verified::new(Solution::from(plan), &Options::default()).is_ok());
+        let few = Goal { max_steps: Some(3), ..Goal::default() };
+        assert_eq!(planned(&topology, kind, &few).problem.parts(), 1, "stated steps leave messages whole");
+    }
+    // Near the bound, whole ones stay.
+    let intact = torus(&[5, 5], &[], &[]);
+    let rows = (0..5).map(|row| (5 * row..5 * row + 5).map(RankId).collect()).collect();
+    let kind = Kind::AllGather.in_groups(Groups::new(rows).expect("groups"));
+    assert_eq!(planned(&intact, kind, &Goal::default()).problem.parts(), 1);
 }
 
 /// Whole vectors take a volume of a vector a step.

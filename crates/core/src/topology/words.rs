@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Topology, TopologyError, TopologySpec, Torus, dim_name};
 use crate::exact::dimension;
 
-/// The most dead switches named; of more, the number is told.
+/// Up to this many dead switches are named; of more, only the number is given.
 const NAMED: usize = 4;
 
 /// The machine in a few words: `4x4x4 torus with 1 failed cable`, `8x8x8 torus with 8 failed cables (switch x:1,2)`.

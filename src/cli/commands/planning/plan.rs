@@ -243,8 +243,9 @@ impl Written<'_> {
             || format!("`--message-bytes 1MiB` plans for the least time of {unit}s of that size"),
             |likely| format!("`--message-bytes 1MiB` plans for {unit}s of that size, in about {likely} steps"),
         );
+        let words = [self.command.topology.words(), self.command.collective.words()].concat().join(" ");
         note(&format!(
-            "hint: {taken} steps pay off for very long {unit}s only: {size}; `synth pareto ...` shows the trade-off"
+            "hint: {taken} steps pay off for very long {unit}s only: {size}; `synth pareto {words}` shows the trade-off"
         ));
     }
 

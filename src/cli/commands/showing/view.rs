@@ -8,7 +8,7 @@ use clap::Args;
 use collsynth::audit::audit;
 use collsynth::judge::FileOptions;
 use collsynth::topology::Topology;
-use collsynth::verdict::Verdict;
+use collsynth::verdict::{NotJudged, Verdict};
 use collsynth::verify::{Options, verify, verify_job};
 use collsynth::view::page::Page;
 
@@ -86,9 +86,7 @@ fn add_program(
     let options = FileOptions { machine, max_errors: MOST_FINDINGS, limits: reading.limits, ..FileOptions::default() };
     let machine = options.machine_for(&program).map_err(|error| not_judged(path, &error))?;
     let report = audit(&program, &options.audit_options(machine.as_ref(), &reading.text));
-    if let Some(why) = report.why_not_judged() {
-        return Err(not_judged(path, &why));
-    }
+    check_judged(path, report.why_not_judged())?;
     page.program(&name(path), &reading.text, &program, &report);
     Ok(report.verdict())
 }
@@ -106,9 +104,7 @@ fn add_schedule(
     let options = Options { max_errors: MOST_FINDINGS, memory: reading.room() };
     // The findings on the compact form are those on every move.
     let report = verify(&stated, &options);
-    if let Some(why) = report.why_not_judged() {
-        return Err(not_judged(path, &why));
-    }
+    check_judged(path, report.why_not_judged())?;
     page.schedule(&name(path), &reading.text, &reading.expand_stated(stated, MOVE_BYTES)?, &report);
     Ok(report.verdict())
 }
@@ -124,15 +120,17 @@ fn add_job(
         job = job.on(machine).map_err(|error| not_judged(path, &error))?;
     }
     let report = verify_job(&job, &Options { max_errors: MOST_FINDINGS, memory: reading.room() });
-    if let Some(why) = report.why_not_judged() {
-        return Err(not_judged(path, &why));
-    }
+    check_judged(path, report.why_not_judged())?;
     page.job(&name(path), &reading.text, &job, &report);
     Ok(report.verdict())
 }
 
 fn name(path: &Path) -> Cow<'_, str> {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()
+}
+
+fn check_judged(path: &Path, why_not: Option<NotJudged>) -> Result<(), Failure> {
+    why_not.map_or(Ok(()), |why| Err(not_judged(path, &why)))
 }
 
 fn not_judged(path: &Path, why: &dyn Display) -> Failure {

@@ -18,7 +18,7 @@
 //!    step (see `search`).
 //! 3. A queue of overfull slots: some messages of each are tried; the first that finds room moves, or else the one
 //!    whose move costs least, so that excess walks on until it finds room (see `negotiation`). Slots that stay overfull
-//!    become dearer, and so do the links of tight cuts: what crosses such a cut twice takes away what cannot be spared
+//!    rise in price. Links of tight cuts carry a toll: the bound leaves no room there for messages that cross twice
 //!    (see `tolls`).
 //! 4. What differs from the template is written for one cell, as in
 //!    [`Repeated`](collsynth_core::schedule::Repeated).

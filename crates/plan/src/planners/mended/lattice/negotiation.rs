@@ -11,7 +11,7 @@ use crate::model::control::{Control, Progress};
 
 /// Messages tried in an overfull slot before excess is passed on.
 const TRIED: usize = 8;
-/// Every so many of them may take a detour.
+/// One in this many may take a detour.
 const DETOURS: usize = 4;
 /// Draws of a message that may go either way around.
 const DRAWS: usize = 24;
@@ -114,13 +114,14 @@ impl<'a> Negotiation<'a> {
     fn relieve(&mut self, slot: usize, queue: &mut VecDeque<usize>) -> u64 {
         let (steps, chunks) = (self.quotient.steps, self.ways.chunks());
         let dim = slot / steps % self.quotient.directions / 2;
+        let is_odd = !(self.ways.extents[dim] / self.quotient.period[dim]).is_multiple_of(2);
         let mut path = vec![WAIT; steps];
         let mut best: Option<(i64, usize, Vec<u8>)> = None;
         let (mut tried, mut is_free) = (0, false);
         while tried < TRIED && !is_free && !self.users[slot].is_empty() {
             let mut at = self.rng.usize(..self.users[slot].len());
             // Around an odd number of cells, one way meets fewer faces than the other.
-            let turns = tried % 2 == 1;
+            let turns = is_odd && tried % 2 == 1;
             for _ in 0..DRAWS {
                 if !turns || self.ways.is_either(self.users[slot][at] as usize % chunks, dim) {
                     break;

@@ -120,7 +120,7 @@ impl Quotient {
         self.history[slot] = (self.history[slot] + ONCE_MORE).min(MOST_HISTORY);
     }
 
-    /// Makes all links of a class dearer.
+    /// Puts the toll on the links of a class.
     pub fn charge(&mut self, class: usize) {
         self.toll[class] = TOLL;
     }

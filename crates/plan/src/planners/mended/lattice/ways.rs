@@ -13,9 +13,9 @@ pub(super) type Way = Vec<(usize, usize)>;
 /// Ways of the messages of a rank, by offset.
 pub(super) struct Ways {
     shortest: Vec<Vec<Way>>,
-    /// Ways of two hops more; made when asked for.
-    twist: Vec<bool>,
-    extents: Vec<usize>,
+    /// By dimension: does its wrap lead elsewhere in others?
+    is_twisted: Vec<bool>,
+    pub extents: Vec<usize>,
     parts: usize,
 }
 
@@ -27,8 +27,8 @@ impl Ways {
         };
         let shortest = shortest_ways(torus).iter().map(|ways| ways.iter().map(directed).collect()).collect();
         let is_twisted = |dim: usize| torus.twist.get(dim).is_some_and(|row| row.iter().any(|&shift| shift > 0));
-        let twist = (0..torus.extents.len()).map(is_twisted).collect();
-        Self { shortest, twist, extents: extents(torus), parts: parts as usize }
+        let is_twisted = (0..torus.extents.len()).map(is_twisted).collect();
+        Self { shortest, is_twisted, extents: extents(torus), parts: parts as usize }
     }
 
     /// The number of chunks of a rank.
@@ -52,7 +52,7 @@ impl Ways {
                 };
                 let (direction, hops) = way[at];
                 let mut other = way.clone();
-                if self.extents[dim] == 2 * hops + 2 && !self.twist[dim] {
+                if self.extents[dim] == 2 * hops + 2 && !self.is_twisted[dim] {
                     other[at] = (direction ^ 1, hops + 2);
                     detours.push(other.clone());
                 }

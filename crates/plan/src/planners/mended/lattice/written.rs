@@ -22,7 +22,7 @@ pub(super) struct Departures<'a> {
 }
 
 impl<'a> Departures<'a> {
-    /// None yet, in so many steps.
+    /// No departures yet, in a schedule of this many steps.
     pub fn new(torus: &'a Torus, translation: &'a Translation, period: &'a [u32], op: Op, steps: usize) -> Self {
         Self { torus, translation, period, op, chunks: Vec::new(), moves: vec![BTreeMap::new(); steps] }
     }
