@@ -187,6 +187,19 @@ fn large_machines_are_written_in_the_compact_form_and_back() {
 }
 
 #[test]
+fn what_repeats_with_a_period_is_found_again() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 8x8x8 --fail-switch x:1,2 -o pod.json");
+    bench.ended(0, "convert pod.json --to explicit -o all.json");
+    bench.ended(0, "convert all.json --to compact -o again.json");
+    assert!(bench.stdout("verify again.json").contains("certified optimal for whole messages"));
+    let [pod, again] = ["pod.json", "again.json"].map(|name| text(&bench.read(name)));
+    assert!(again.contains("\"cell\"") && again.len() <= pod.len(), "{} and {} bytes", again.len(), pod.len());
+    bench.ended(0, "convert again.json --to explicit -o all-again.json");
+    assert_eq!(bench.read("all.json"), bench.read("all-again.json"));
+}
+
+#[test]
 fn the_form_may_be_stated() {
     let bench = Bench::new();
     for (options, is_compact) in [("", false), ("--form explicit", false), ("--form compact", true)] {

@@ -9,6 +9,7 @@ use fastrand::Rng;
 
 use collsynth::certificate::Bounds;
 use collsynth::collective::{ChunkId, Collective, Combining, Kind, Pattern};
+use collsynth::form::find_pattern;
 use collsynth::format::json::{parse_solution, parse_stated_within, solution_to_string, write_expanded};
 use collsynth::limits::Limits;
 use collsynth::lower::{Target, lower};
@@ -364,7 +365,7 @@ fn a_pattern_is_found_again() {
     for seed in 0..CASES / 4 {
         let Some(compact) = random_case(seed % 2 == 0, &mut Rng::with_seed(seed)) else { continue };
         let expanded = compact.schedule.expand();
-        let again = CompactSchedule::find(&compact.problem, &expanded).expect("a torus");
+        let again = find_pattern(&compact.problem, &expanded).expect("a torus");
         assert!(again.stated_moves() <= expanded.move_count());
         assert_eq!(again.expand(), expanded);
         found += u32::from(again.exceptions().len() <= compact.schedule.exceptions().len());

@@ -4,6 +4,7 @@ use fastrand::Rng;
 
 use collsynth::Solution;
 use collsynth::collective::Kind;
+use collsynth::form::find_pattern;
 use collsynth::plan::{CompactPlan, Control, Goal, Parts, compact, compact_problem};
 use collsynth::schedule::Timetable;
 use collsynth::topology::{FailedLink, Switch, Topology, TopologySpec, Torus};
@@ -130,6 +131,9 @@ fn random_small_lattices_hold_compact_and_expanded() {
             Solution { schedule: solution.schedule.expand(), ..solution.clone().map(|_| Default::default()) };
         let explicit = Verified::new(explicit, &Options::default()).unwrap_or_else(|wrong| panic!("{wrong}: {spec:?}"));
         assert_eq!(explicit.schedule.statistics(&explicit.problem), figures, "{spec:?}");
+        let found = find_pattern(&explicit.problem, &explicit.schedule).expect("a torus");
+        assert!(found.stated_moves() <= solution.schedule.stated_moves(), "{spec:?}");
+        assert_eq!(found.expand(), explicit.schedule, "{spec:?}");
         planned += u32::from(solution.schedule.repeated().is_some());
         met += u32::from(met_it);
     }

@@ -75,15 +75,6 @@ impl AnySchedule {
         }
     }
 
-    /// The same as a pattern with exceptions, as short as one is found; `None` if the problem has no translations. See
-    /// [`CompactSchedule::find`].
-    pub fn into_compact(self, problem: &Problem) -> Option<Self> {
-        match self {
-            Self::Explicit(schedule) => CompactSchedule::find(problem, &schedule).map(Self::from),
-            compact @ Self::Compact(_) => Some(compact),
-        }
-    }
-
     fn inner(&self) -> &dyn Timetable {
         match self {
             Self::Explicit(schedule) => schedule,

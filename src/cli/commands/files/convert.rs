@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use collsynth::form::FormError;
+use collsynth::form::{FormError, find_pattern};
 use collsynth::format::json;
-use collsynth::schedule::{AnySolution, Solution};
+use collsynth::schedule::{AnySchedule, AnySolution, Solution};
 
 use super::export::{Export, ExportOptions, Foreign};
 use super::import::{Import, ImportFormat, ImportOptions};
@@ -97,9 +97,13 @@ impl ConvertCommand {
             Format::Json => self.write(&json::solution_to_string(&stated), "schedule"),
             Format::Compact => {
                 let Solution { problem, schedule, bounds, origin } = stated;
-                let compact = schedule.into_compact(&problem).ok_or_else(|| Failure::usage(FormError::NoPattern))?;
-                let compact = Solution { problem, schedule: compact, bounds, origin };
-                self.write(&json::solution_to_string(&compact), "schedule")
+                let schedule = match schedule {
+                    AnySchedule::Explicit(schedule) => {
+                        find_pattern(&problem, &schedule).ok_or_else(|| Failure::usage(FormError::NoPattern))?.into()
+                    }
+                    compact @ AnySchedule::Compact(_) => compact,
+                };
+                self.write(&json::solution_to_string(&Solution { problem, schedule, bounds, origin }), "schedule")
             }
             Format::Explicit => {
                 let path = self.output.as_deref();

@@ -17,7 +17,6 @@
 //! operation that occur, sorted so, with its chunks ascending.
 
 mod cell;
-mod find;
 mod slots;
 
 pub use cell::Repeated;
@@ -223,36 +222,6 @@ mod tests {
     fn problem() -> Problem {
         let ring = Topology::torus(&[3]).unwrap().fail_cable(0, 1).unwrap();
         Problem::new(ring, Collective::new(Kind::AllToAll)).unwrap()
-    }
-
-    fn explicit() -> Schedule {
-        let moves: [&[(u32, u32, u32)]; 2] = [&[(0, 2, 2), (1, 2, 5), (2, 0, 6), (2, 1, 7)], &[(0, 2, 1), (1, 2, 3)]];
-        let mut builder = Schedule::builder();
-        for step in moves {
-            builder.step(1);
-            for &(from, to, chunk) in step {
-                builder.transfer(RankId(from), RankId(to), None, Op::Copy, [ChunkId(chunk)]);
-            }
-        }
-        builder.step(1);
-        builder.transfer(RankId(2), RankId(0), None, Op::Copy, [ChunkId(3)]);
-        builder.transfer(RankId(2), RankId(1), None, Op::Copy, [ChunkId(1)]);
-        builder.finish()
-    }
-
-    #[test]
-    fn the_pattern_is_what_most_do() {
-        let compact = CompactSchedule::find(&problem(), &explicit()).unwrap();
-        assert_eq!(compact.exceptions(), [ChunkId(1), ChunkId(3)]);
-        assert_eq!((compact.pattern().move_count(), compact.own().move_count()), (2, 4));
-        assert_eq!(compact.expand(), explicit());
-        let same = CompactSchedule::new(
-            &problem(),
-            compact.pattern().clone(),
-            compact.own().clone(),
-            compact.exceptions().to_vec(),
-        );
-        assert_eq!(same.as_ref(), Ok(&compact));
     }
 
     #[test]

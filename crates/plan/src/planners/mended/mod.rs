@@ -58,6 +58,7 @@ use crate::model::error::{PlanError, check_name};
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
+pub use lattice::failure_period;
 
 /// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
 /// left need them.

@@ -68,7 +68,7 @@ use crate::model::network::Network;
 use crate::model::widths::even_widths;
 use crate::planners::template::{TemplateSchedule, TemplateTrees};
 use negotiation::Negotiation;
-pub(super) use period::period;
+pub use period::failure_period;
 use quotient::Quotient;
 use trees::Trees;
 use ways::Ways;
@@ -76,6 +76,26 @@ use written::Departures;
 
 /// The most attempts; from the second on, they are 1, 2, 4, .. wider than the one before, of trees 1.
 const ATTEMPTS: u32 = 6;
+/// Fewer cells are not worth it.
+const CELLS: u32 = 8;
+/// The most dimensions.
+const DIMS: usize = 4;
+/// The most paths that are kept, in steps.
+const MOST_PATHS: u64 = 1 << 28;
+
+/// The least period with which the failures of a problem repeat, if this planner applies.
+pub(super) fn period(problem: &Problem) -> Option<Vec<u32>> {
+    let machine = problem.machine();
+    let torus = machine.as_torus().filter(|torus| torus.extents.len() <= DIMS)?;
+    let is_planned = problem.collective().kind.pattern() != Pattern::EveryToEvery;
+    let is_whole = machine.live_rank_count() == machine.rank_count() && torus.extents.iter().all(|&extent| extent >= 3);
+    let period = failure_period(machine).filter(|_| is_planned && is_whole)?;
+    let cell: u32 = period.iter().product();
+    let diameter: u64 = torus.extents.iter().map(|&extent| u64::from(extent) / 2).sum();
+    let ranks = machine.rank_count() as u32;
+    let paths = u64::from(cell) * u64::from(ranks) * u64::from(problem.parts()) * (diameter + 8);
+    (ranks / cell >= CELLS && paths <= MOST_PATHS).then_some(period)
+}
 
 /// What a schedule is planned within.
 #[derive(Clone, Copy)]

@@ -2,35 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use collsynth_core::collective::Pattern;
-use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, Torus};
 
-/// Fewer cells are not worth it.
-const CELLS: u32 = 8;
-/// The most dimensions.
-const DIMS: usize = 4;
-/// The most paths that are kept, in steps.
-const MOST_PATHS: u64 = 1 << 28;
-
-/// The least period with which the failures of a problem repeat, if the planner applies.
-pub(in crate::planners) fn period(problem: &Problem) -> Option<Vec<u32>> {
-    let machine = problem.machine();
-    let torus = machine.as_torus()?;
-    let is_closed = torus.extents.iter().zip(&torus.wrap).all(|(&extent, &wrap)| extent >= 3 && wrap);
-    let is_planned = problem.collective().kind.pattern() != Pattern::EveryToEvery;
-    let has_failures =
-        machine.live_rank_count() == machine.rank_count() && machine.links().iter().any(|link| !link.alive);
-    if !is_planned || !is_closed || torus.extents.len() > DIMS || !has_failures {
-        return None;
-    }
+/// The least period with which the dead links of a torus repeat: translations by its multiples map them onto each
+/// other. `None` without dead links, or where only the whole torus is a period.
+///
+/// O(dead links * divisors of the extents).
+pub fn failure_period(machine: &Topology) -> Option<Vec<u32>> {
+    let torus = machine.as_torus().filter(|torus| torus.wrap.iter().all(|&wrap| wrap))?;
     let dead = dead_links(machine);
     let period: Vec<u32> = (0..torus.extents.len()).map(|dim| least(torus, &dead, dim)).collect();
-    let cell: u32 = period.iter().product();
-    let diameter: u64 = torus.extents.iter().map(|&extent| u64::from(extent) / 2).sum();
-    let ranks = machine.rank_count() as u32;
-    let paths = u64::from(cell) * u64::from(ranks) * u64::from(problem.parts()) * (diameter + 8);
-    (ranks / cell >= CELLS && paths <= MOST_PATHS && torus.check_period(&period).is_ok()).then_some(period)
+    (!dead.is_empty() && period != torus.extents && torus.check_period(&period).is_ok()).then_some(period)
 }
 
 /// A link by its sender and direction.
@@ -56,7 +38,6 @@ fn least(torus: &Torus, dead: &Dead, dim: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::topology::{Switch, TopologySpec};
 
     fn of(extents: &[u32], switches: &[&str], cables: &[(u32, u32)]) -> Option<Vec<u32>> {
@@ -67,7 +48,7 @@ mod tests {
             spec.failed_links.extend(switch.cables(&intact, &vec![4; extents.len()]).unwrap());
         }
         let machine = Topology::new(spec.without_cables(cables)).unwrap();
-        period(&Problem::new(machine, Collective::new(Kind::AllToAll)).unwrap())
+        failure_period(&machine)
     }
 
     #[test]
@@ -77,7 +58,6 @@ mod tests {
         assert_eq!(of(&[8, 8, 12], &["y:0,0", "z:1,2", "x:3,3"], &[]), Some(vec![4, 4, 4]));
         assert_eq!(of(&[8, 8, 8], &["x:1,2"], &[(0, 1)]), None);
         assert_eq!(of(&[8, 8, 8], &[], &[]), None);
-        // Two cells of 4x4x4.
-        assert_eq!(of(&[4, 4, 8], &["x:1,2"], &[]), None);
+        assert_eq!(of(&[4, 4, 8], &["x:1,2"], &[]), Some(vec![4, 4, 4]));
     }
 }

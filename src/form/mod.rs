@@ -1,9 +1,13 @@
 //! The form of a planned schedule: every move, or a pattern that is translated over the torus, with exceptions.
 
+mod find;
+
 use collsynth_core::schedule::{AnySchedule, AnySolution, CompactSchedule, Solution};
 use collsynth_core::topology::Topology;
 use collsynth_verify::verify::{Options, Rejected, Verified};
 use thiserror::Error;
+
+pub use find::find_pattern;
 
 /// From this number of ranks on, schedules are planned and written in the compact form where it applies.
 const COMPACT_RANKS: usize = 512;
@@ -52,7 +56,7 @@ pub fn formed(verified: Verified<Solution>, stated: Option<Form>) -> Result<Veri
     }
     let moves = verified.schedule.move_count();
     let worth_it = |found: &CompactSchedule| stated.is_some() || 2 * found.stated_moves() < moves;
-    match CompactSchedule::find(&verified.problem, &verified.schedule).filter(worth_it) {
+    match find_pattern(&verified.problem, &verified.schedule).filter(worth_it) {
         Some(found) => {
             let compact = verified.into_inner().map(|_| found.into());
             Verified::new(compact, &Options::default()).map_err(FormError::Rejected)
