@@ -34,6 +34,8 @@ const TRIES_IN_GROUPS: usize = 3;
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated, in percent.
 const NEAR: i128 = 5;
+/// A composition takes less than a second for this many chunks of this many ranks, multiplied.
+const MOST_CHUNKS_TO_COMPOSE: u64 = 1 << 15;
 /// An all_reduce is long if its steps are more than this many times the distance: up and down take twice.
 const LONG: u64 = 4;
 
@@ -81,7 +83,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
     // What takes matchings long takes the others minutes.
     let has_to_do = |plan: &Plan| is_short(plan) || !Matching.is_quick(&plan.problem);
-    let mut best = fitting.and_then(|parts| plan_fitting(&whole, parts, goal, control));
+    let mut best = fitting.and_then(|parts| plan_fitting(&whole, parts, &bounds, goal, control));
     if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && has_to_do(plan))) {
         return Ok(plan);
     }
@@ -141,19 +143,24 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
     Ok(best)
 }
 
-/// Plans an all_reduce in these parts by the planners that are as quick as they are good where parts just fit. A
-/// composition needs a part for every rank.
-fn plan_fitting(whole: &Problem, parts: u32, goal: &Goal<'_>, control: &Control) -> Option<Plan> {
-    let planners: [&dyn Planner; 2] = [&Matching, &Composed];
-    let count = if parts as usize >= whole.topology().live_rank_count() { 2 } else { 1 };
-    let plan = |planner| {
+/// Plans an all_reduce in these parts by matchings, which are as quick as they are good where parts just fit. If those
+/// are not near the bound, or chunks are few, also by a composition, which needs a part for every rank: on hundreds of
+/// ranks it takes a minute where matchings take a second.
+fn plan_fitting(whole: &Problem, parts: u32, bounds: &Bounds, goal: &Goal<'_>, control: &Control) -> Option<Plan> {
+    let plan = |planner: &dyn Planner| {
         let goal = Goal { planner: Some(planner), ..*goal };
         plan_problem(whole.with_parts(parts).ok()?, &goal, control).ok()
     };
-    planners
+    let matched = plan(&Matching);
+    let ranks = whole.topology().live_rank_count() as u64;
+    let is_quick = u64::from(parts) * ranks <= MOST_CHUNKS_TO_COMPOSE;
+    let is_near = matched.as_ref().is_some_and(|plan| is_near(plan, bounds));
+    if u64::from(parts) < ranks || (is_near && !is_quick) {
+        return matched;
+    }
+    [matched, plan(&Composed)]
         .into_iter()
-        .take(count)
-        .filter_map(plan)
+        .flatten()
         .reduce(|best, found| if better(&found, &best) { found } else { best })
 }
 
