@@ -192,6 +192,25 @@ mod tests {
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::topology::{Switch, Topology};
 
+    /// A collective on a torus of 4x4x4 cubes without these switches.
+    fn problem(extents: &[u32], kind: Kind, switches: &[&str]) -> Problem {
+        let intact = Topology::torus(extents).expect("a torus");
+        let mut spec = intact.spec().clone();
+        for switch in switches {
+            let switch: Switch = switch.parse().expect("a switch");
+            spec.failed_links.extend(switch.cables(&intact, &[4; 3]).expect("a switch"));
+        }
+        Problem::new(Topology::new(spec).expect("a machine"), Collective::new(kind)).expect("it fits")
+    }
+
+    #[test]
+    fn few_cells_and_sums_everywhere_are_left_to_others() {
+        assert_eq!(period(&problem(&[8, 8, 8], Kind::AllToAll, &["x:1,2"])), Some(vec![4, 4, 4]));
+        assert_eq!(period(&problem(&[4, 4, 8], Kind::AllToAll, &["x:1,2"])), None);
+        assert_eq!(period(&problem(&[8, 8, 8], Kind::AllReduce, &["x:1,2"])), None);
+        assert_eq!(period(&problem(&[8, 8, 8], Kind::AllToAll, &[])), None);
+    }
+
     /// All on the bound, or a few units above: trees meet it but for what whole shards cost.
     #[test]
     fn trees_around_dead_switches() {
@@ -202,14 +221,7 @@ mod tests {
             ([12, 12, 12], Kind::AllGather, &["x:1,2"]),
             ([8, 8, 12], Kind::ReduceScatter, &["z:1,2"]),
         ] {
-            let intact = Topology::torus(&extents).expect("a torus");
-            let mut spec = intact.spec().clone();
-            for switch in switches {
-                let switch: Switch = switch.parse().expect("a switch");
-                spec.failed_links.extend(switch.cables(&intact, &[4; 3]).expect("a switch"));
-            }
-            let machine = Topology::new(spec).expect("a machine");
-            let problem = Problem::new(machine, Collective::new(kind)).expect("it fits");
+            let problem = problem(&extents, kind, switches);
             let bounds = collsynth_bound::find(&problem).expect("connected");
             let control = &Control::unlimited();
             let within = Within { bounds: &bounds, steps: bounds.least_steps(), seed: 0, control };
