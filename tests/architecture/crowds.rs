@@ -11,7 +11,7 @@ const MOST: usize = 14;
 const MORE: &[(&str, usize)] = &[
     ("crates/view/page/js", 16),
     ("python/src/collsynth", 18),
-    ("python/tests", 21),
+    ("python/tests", 19),
     ("tests/command", 26),
     ("tests/planning", 26),
 ];

@@ -5,12 +5,17 @@ have finished the previous one, so that no two transfers share a link, and no ch
 Neighbors may be a step apart, so the barriers of adjacent steps have semaphores of their own: with a shared one, a
 neighbor that is a step ahead would pass for one that is not.
 
+Chunks stay in HBM. A transfer goes from their row at the sender to their row at the receiver (see `_rows`); only what
+is added to another chunk lands aside, and passes through vector memory a block at a time, while other directions are
+still under way. So the kernel's code and its vector memory do not grow with the chunks.
+
 The kernel has run in the TPU interpreter only, on up to 9 devices, never on hardware.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,69 +23,195 @@ import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
+from numpy.typing import NDArray
 
 from .._errors import UsageError
 from .._plan import Plan
-from .._running.tables import Transfer
-from . import Array, AxisNames, Collective, _Columns, _put, _take
+from .._running.tables import Ints
+from ._collective import Array, AxisNames, Collective
+from ._rows import Exchange, Rows, Step
 
-#: Chunks are rows of tiles of this many lanes; the number of rows of lanes for each size of an element.
-LANES = 128
-SUBLANES = {1: 32, 2: 16, 4: 8, 8: 8}
+#: Sums are formed in blocks of at most as many rows of 128 elements.
+BLOCK = 512
 #: Barriers of kernels with different numbers do not disturb each other.
 COLLECTIVE_ID = 19
 
 
-class _Step:
-    """The columns of a step: per direction what is sent, how much arrives; then what is put in its place."""
+class _Columns(NamedTuple):
+    """Where a table stands in a rank's row of numbers: how many entries it has, then these."""
 
-    def __init__(self) -> None:
-        #: Per direction: the number of chunks and the rank they go to; sources; where they land there.
-        self.sent: list[tuple[_Columns, _Columns, _Columns]] = []
-        #: Per direction: the number of chunks that arrive.
-        self.arriving: list[_Columns] = []
-        #: The number of chunks that landed aside, then for each its place there, base (-1: none) and target.
-        self.kept: tuple[_Columns, _Columns] | None = None
-        #: The same of those that are added to others.
-        self.added: tuple[_Columns, _Columns] | None = None
+    first: int
+
+
+class _Exchange(NamedTuple):
+    """A permutation of a step: the rank that is sent to; from where to where; how many land; aside, and added where."""
+
+    to: _Columns
+    sent: _Columns
+    arriving: _Columns
+    added: _Columns
+
+
+class _Memory(NamedTuple):
+    """The rows of a device: the first ones are those of the operand or the result, and others follow."""
+
+    held: Any
+    more: Any
+    #: The number of rows in `held`.
+    split: int
+
+    def __call__(self, row: Any, do: Callable[[Any], None]) -> None:
+        """Does something with a row."""
+
+        @pl.when(row < self.split)
+        def _() -> None:
+            do(self.held.at[row])
+
+        @pl.when(row >= self.split)
+        def _() -> None:
+            do(self.more.at[row - self.split])
+
+    def both(self, one: Any, other: Any, do: Callable[[Any, Any], None]) -> None:
+        """Does something with two rows."""
+        self(one, lambda first: self(other, lambda second: do(first, second)))
 
 
 class KernelCollective(Collective):
-    """A collective like `collsynth.jax.Collective`, carried out by one kernel.
+    """A collective like `collsynth.jax.collective`, carried out by one kernel.
 
-    The mesh may have its axes in any order, and others besides. `interpret` is
-    `pltpu.InterpretParams(...)` where there is no TPU. Not
-    differentiable.
+    The mesh may have its axes in any order, and others besides. `interpret` is `pltpu.InterpretParams(...)` where there
+    is no TPU. Not differentiable.
     """
 
     def __init__(self, plan: Plan, axis_names: AxisNames, interpret: Any = False) -> None:
-        self._aside = 0
         super().__init__(plan, axis_names)
         self._interpret = interpret
-        self._kernel_steps = [self._kernel_step(transfers) for transfers in self._plan_tables.steps]
-        self._neighbors = self._add(self._neighbor_table())
-        self.tables = np.concatenate(self._blocks, axis=1)
+        rows = self._placed = Rows(self._plan_tables, exclusive=True)
+        self._blocks: list[Any] = [rows.start, rows.end, rows.filled]
+        self._begin = sum(block.shape[1] for block in self._blocks)
+        self._width = self._begin
+        self._neighbors = self._add(self._neighbors_of_ranks())
+        #: Rows for what lands aside, after all others.
+        self._aside = 0
+        self._split = rows.inputs if rows.starts_in_place else rows.count
+        self._steps = [self._step(step) for step in rows.steps]
+        self.tables = np.concatenate(self._blocks, axis=1).astype(np.int32)
 
-    def __call__(self, x: Array, tables: Array | None = None) -> Array:
-        self._check_mesh()
-        own = self._row(tables)
-        x = jnp.asarray(x)
-        rows, shape = self._rows(x)
-        count, length = rows.shape
-        tile = LANES * SUBLANES[rows.dtype.itemsize]
-        tiles = max(-(-length // tile), 1)
-        padded = jnp.pad(rows, ((0, self._plan_tables.places + self._aside - count), (0, tiles * tile - length)))
-        if self._copies is not None:
-            source, target = (self._at(own, columns) for columns in self._copies)
-            padded = _put(padded, target, _take(padded, source))
-        held = self._call(padded.reshape(padded.shape[0], -1, LANES), own)
-        result: Array = self._result(held.reshape(held.shape[0], -1)[:, :length], shape, own)
-        return result
-
-    def _check_mesh(self) -> None:
-        self._mesh_numbers()
+    def _carry_out(self, chunks: Array, own: Array, numbers: Ints) -> Array:
         if not set(self.axis_names) <= set(jax.sharding.get_abstract_mesh().axis_names):
             raise UsageError("a kernel is called within shard_map")
+        chunks, restore = _for_the_core(chunks, self._plan_tables.adds)
+        filled = own[self._placed.inputs + self._placed.outputs : self._begin]
+        result = self._call(chunks, own)
+        if not self._placed.filled.all():
+            result = jnp.where(filled[:, None, None] > 0, result, jnp.zeros_like(result))
+        return restore(result)
+
+    def _call(self, chunks: Array, own: Array) -> Array:
+        rows, directions = self._placed, max([1, *(len(exchanges) for exchanges, _ in self._steps)])
+        outputs = [self._split, max(rows.count + self._aside - self._split, 1)]
+        if not rows.ends_in_place:
+            outputs.append(rows.outputs)
+        anywhere = pl.BlockSpec(memory_space=pl.ANY)
+        done = pl.pallas_call(
+            self._kernel,
+            out_shape=[jax.ShapeDtypeStruct((count, *chunks.shape[1:]), chunks.dtype) for count in outputs],
+            in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), anywhere],
+            out_specs=[anywhere] * len(outputs),
+            input_output_aliases={1: 0} if rows.starts_in_place else {},
+            scratch_shapes=[
+                pltpu.SemaphoreType.DMA((directions,)),
+                pltpu.SemaphoreType.DMA((directions,)),
+                pltpu.SemaphoreType.DMA((2,)),
+                pltpu.SemaphoreType.REGULAR((2,)),
+                pltpu.VMEM((2, _block(chunks.shape[1]), chunks.shape[2]), chunks.dtype),
+            ],
+            compiler_params=pltpu.CompilerParams(collective_id=COLLECTIVE_ID, has_side_effects=True),
+            interpret=self._interpret,
+        )(own, chunks)
+        result: Array = done[0][: rows.outputs] if rows.ends_in_place else done[2]
+        return result
+
+    def _kernel(self, own: Any, chunks: Any, held: Any, more: Any, *others: Any) -> None:
+        *results, send, receive, local, finished, scratch = others
+        rows = self._placed
+        at = _Memory(held, more, self._split)
+        if not rows.starts_in_place:
+            _count(rows.inputs, lambda place: at(own[place], lambda row: pltpu.sync_copy(chunks.at[place], row)))
+        # Nobody writes to a neighbor whose kernel has not begun.
+        self._meet(own, pltpu.get_barrier_semaphore())
+        for number, (exchanges, copied) in enumerate(self._steps):
+            for place, one in enumerate(exchanges):
+                self._send(own, at, one, send.at[place], receive.at[place])
+            copies = [self._copy(held, send.at[place], receive.at[place]) for place in range(len(exchanges))]
+            for one, copy in zip(exchanges, copies, strict=True):
+                await_sent(copy, own[one.sent.first])
+            _for_each(own, copied, 2, lambda row: at.both(row[0], row[1], pltpu.sync_copy))
+            for one, copy in zip(exchanges, copies, strict=True):
+                await_arrived(copy, own[one.arriving.first])
+                self._add_up(own, at, scratch, local, one.added)
+            if number + 1 < len(self._steps):
+                self._meet(own, finished.at[barrier_semaphore(number)])
+        for result in results:
+            self._collect(own, at, result)
+
+    def _collect(self, own: Any, at: _Memory, result: Any) -> None:
+        """Copies the result from where it stands at last."""
+        first = self._placed.inputs
+
+        def one(place: Any) -> None:
+            at(own[first + place], lambda row: pltpu.sync_copy(row, result.at[place]))
+
+        _count(self._placed.outputs, one)
+
+    def _send(self, own: Any, at: _Memory, one: _Exchange, send: Any, receive: Any) -> None:
+        """Starts the transfers of a direction."""
+        to = self._device(own[one.to.first + 1])
+
+        def start(source: Any, landing: Any) -> None:
+            pltpu.make_async_remote_copy(source, landing, send, receive, device_id=to).start()
+
+        _for_each(own, one.sent, 2, lambda row: at.both(row[0], row[1], start))
+
+    def _copy(self, held: Any, send: Any, receive: Any) -> Any:
+        """A copy of the size of all others, to wait for these."""
+        return pltpu.make_async_remote_copy(held.at[0], held.at[0], send, receive, device_id=self._device(0))
+
+    def _add_up(self, own: Any, at: _Memory, scratch: Any, local: Any, added: _Columns) -> None:
+        """Adds what landed aside to what is in its row."""
+        size = scratch.shape[1]
+
+        def add(came: Any, stood: Any) -> None:
+            def block(number: Any) -> None:
+                part = pl.ds(pl.multiple_of(number * size, size), size)
+                copies = [
+                    pltpu.make_async_copy(row.at[part], scratch.at[place], local.at[place])
+                    for place, row in enumerate((came, stood))
+                ]
+                for copy in copies:
+                    copy.start()
+                for copy in copies:
+                    copy.wait()
+                scratch[0] = scratch[0] + scratch[1]
+                pltpu.sync_copy(scratch.at[0], stood.at[part])
+
+            _count(at.held.shape[1] // size, block)
+
+        _for_each(own, added, 2, lambda row: at.both(row[0], row[1], add))
+
+    def _meet(self, own: Any, semaphore: Any) -> None:
+        """Waits until all neighbors are here."""
+        degree = own[self._neighbors.first]
+
+        def signal(row: list[Any]) -> None:
+            pl.semaphore_signal(semaphore, 1, device_id=self._device(row[0]))
+
+        _for_each(own, self._neighbors, 1, signal)
+
+        # A rank that takes no part has no neighbors, and nobody signals it.
+        @pl.when(degree > 0)
+        def _() -> None:
+            pl.semaphore_wait(semaphore, degree)
 
     def _device(self, rank: Any) -> dict[str | tuple[str, ...], Any]:
         """The device of a rank, by its place along the axes; along all others it is where this device is.
@@ -90,150 +221,56 @@ class KernelCollective(Collective):
         """
         return {self.axis_names[0] if len(self.axis_names) == 1 else self.axis_names: rank}
 
-    def _call(self, held: Array, own: Array) -> Array:
-        directions = max([1, *(len(step.sent) for step in self._kernel_steps)])
-        done: Array = pl.pallas_call(
-            self._kernel,
-            out_shape=jax.ShapeDtypeStruct(held.shape, held.dtype),
-            in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pl.ANY)],
-            out_specs=pl.BlockSpec(memory_space=pl.ANY),
-            input_output_aliases={1: 0},
-            scratch_shapes=[
-                pltpu.SemaphoreType.DMA((directions,)),
-                pltpu.SemaphoreType.DMA((directions,)),
-                pltpu.SemaphoreType.REGULAR((2,)),
-                pltpu.VMEM((2, *held.shape[1:]), held.dtype),
-            ],
-            compiler_params=pltpu.CompilerParams(collective_id=COLLECTIVE_ID, has_side_effects=True),
-            interpret=self._interpret,
-        )(own, held)
-        return done
+    def _step(self, step: Step) -> tuple[list[_Exchange], _Columns]:
+        asides = np.zeros(self._plan_tables.ranks, np.int64)
+        exchanges = [self._exchange(one, asides) for one in step.exchanges]
+        self._aside = max(self._aside, int(asides.max()))
+        pairs = np.stack([step.copied_from, step.copied_to], axis=2)
+        return exchanges, self._add([list(rows[:count]) for rows, count in zip(pairs, step.copies, strict=True)])
 
-    def _kernel(self, own: Any, _: Any, held: Any, send: Any, receive: Any, finished: Any, scratch: Any) -> None:
-        # Nobody writes to a neighbor whose kernel has not begun.
-        self._meet(own, pltpu.get_barrier_semaphore())
-        for number, step in enumerate(self._kernel_steps):
-            for place, (to, source, landing) in enumerate(step.sent):
+    def _exchange(self, one: Exchange, asides: NDArray[np.int64]) -> _Exchange:
+        """The tables of a permutation; `asides` are the rows that each rank has used aside in this step."""
+        ranks = self._plan_tables.ranks
+        to: list[list[Any]] = [[] for _ in range(ranks)]
+        sent: list[list[Any]] = [[] for _ in range(ranks)]
+        added: list[list[Any]] = [[] for _ in range(ranks)]
+        for start, end in one.pairs:
+            amount = int(one.amount[end])
+            landing = one.landed[end, :amount].copy()
+            count = int(one.adds[end].sum())
+            aside = self._placed.count + asides[end] + np.arange(count)
+            added[end] = list(np.stack([aside, landing[:count]], axis=1))
+            landing[:count] = aside
+            asides[end] += count
+            to[start] = [(end,)]
+            sent[start] = list(np.stack([one.sent[start, :amount], landing], axis=1))
+        arriving = np.array(one.amount)[:, None]
+        return _Exchange(self._add(to), self._add(sent), self._put(arriving), self._add(added))
 
-                def start(
-                    index: Any,
-                    carry: Any,
-                    to: Any = to,
-                    source: Any = source,
-                    landing: Any = landing,
-                    place: int = place,
-                ) -> Any:
-                    here, there = own[source.first + index], own[landing.first + index]
-                    pltpu.make_async_remote_copy(
-                        held.at[here],
-                        held.at[there],
-                        send.at[place],
-                        receive.at[place],
-                        device_id=self._device(own[to.first + 1]),
-                    ).start()
-                    return carry
-
-                lax.fori_loop(0, own[to.first], start, 0)
-            for place, ((to, _, _), arriving) in enumerate(zip(step.sent, step.arriving, strict=True)):
-                copy = pltpu.make_async_remote_copy(
-                    held.at[0],
-                    held.at[0],
-                    send.at[place],
-                    receive.at[place],
-                    device_id=self._device(0),
-                )
-                await_sent(copy, own[to.first])
-                await_arrived(copy, own[arriving.first])
-            self._keep(own, held, scratch, step)
-            if number + 1 < len(self._kernel_steps):
-                self._meet(own, finished.at[barrier_semaphore(number)])
-
-    def _keep(self, own: Any, held: Any, scratch: Any, step: _Step) -> None:
-        """Puts what landed aside in its place, on top of what is added to it."""
-        for table in (step.kept, step.added):
-            if table is None:
-                continue
-            count, rows = table
-
-            def keep(index: Any, carry: Any, rows: _Columns = rows) -> Any:
-                aside, base, target = (own[rows.first + 3 * index + column] for column in range(3))
-                pltpu.sync_copy(held.at[aside], scratch.at[0])
-
-                @pl.when(base >= 0)
-                def _() -> None:
-                    pltpu.sync_copy(held.at[base], scratch.at[1])
-                    scratch[0] = scratch[0] + scratch[1]
-
-                pltpu.sync_copy(scratch.at[0], held.at[target])
-                return carry
-
-            lax.fori_loop(0, own[count.first], keep, 0)
-
-    def _meet(self, own: Any, semaphore: Any) -> None:
-        """Waits until all neighbors are here."""
-        degree = own[self._neighbors.first]
-
-        def signal(index: Any, carry: Any) -> Any:
-            neighbor = own[self._neighbors.first + 1 + index]
-            pl.semaphore_signal(semaphore, 1, device_id=self._device(neighbor))
-            return carry
-
-        lax.fori_loop(0, degree, signal, 0)
-
-        # A rank that takes no part has no neighbors, and nobody signals it.
-        @pl.when(degree > 0)
-        def _() -> None:
-            pl.semaphore_wait(semaphore, degree)
-
-    def _kernel_step(self, transfers: list[Transfer]) -> _Step:
-        ranks, step = self._plan_tables.ranks, _Step()
-        sources = {(one.start, place) for one in transfers for place in one.source.tolist()}
-        asides = [0] * ranks
-        kept: list[list[int]] = [[] for _ in range(ranks)]
-        added: list[list[int]] = [[] for _ in range(ranks)]
-        for group in sorted({one.group for one in transfers}):
-            members = [one for one in transfers if one.group == group]
-            most = max(sum(len(one.source) for one in members if one.start == rank) for rank in range(ranks))
-            to, arriving = np.zeros((ranks, 2), np.int32), np.zeros((ranks, 1), np.int32)
-            source, landing = (np.zeros((ranks, most), np.int32) for _ in range(2))
-            for one in members:
-                for place, target, base, later in zip(
-                    one.source.tolist(), one.target.tolist(), one.base.tolist(), one.later.tolist(), strict=True
-                ):
-                    lands = target
-                    # A place that is still sent, or that something is added to, is not written from afar.
-                    if later or base >= 0 or (one.end, target) in sources:
-                        lands = self._plan_tables.places + asides[one.end]
-                        asides[one.end] += 1
-                        rows = added if later else kept
-                        rows[one.end] += [lands, target if later else base, target]
-                    source[one.start, to[one.start, 0]] = place
-                    landing[one.start, to[one.start, 0]] = lands
-                    to[one.start] = (to[one.start, 0] + 1, one.end)
-                    arriving[one.end, 0] += 1
-            step.sent.append((self._add(to), self._add(source), self._add(landing)))
-            step.arriving.append(self._add(arriving))
-        self._aside = max(self._aside, *asides)
-        step.kept, step.added = self._ragged(kept), self._ragged(added)
-        return step
-
-    def _ragged(self, rows: list[list[int]]) -> tuple[_Columns, _Columns] | None:
-        most = max(map(len, rows))
-        if most == 0:
-            return None
-        counts = np.array([[len(row) // 3] for row in rows], np.int32)
-        return self._add(counts), self._add(np.array([row + [0] * (most - len(row)) for row in rows], np.int32))
-
-    def _neighbor_table(self) -> np.ndarray[Any, np.dtype[np.int32]]:
-        """Per rank: how many ranks it ever sends to or receives from, and which."""
+    def _neighbors_of_ranks(self) -> list[list[Any]]:
+        """Per rank: the ranks that it ever sends to or receives from."""
         neighbors: list[set[int]] = [set() for _ in range(self._plan_tables.ranks)]
         for step in self._plan_tables.steps:
             for one in step:
                 neighbors[one.start].add(one.end)
                 neighbors[one.end].add(one.start)
-        most = max(map(len, neighbors))
-        rows = [[len(ranks), *sorted(ranks), *[0] * (most - len(ranks))] for ranks in neighbors]
-        return np.array(rows, np.int32)
+        return [[(rank,) for rank in sorted(ranks)] for ranks in neighbors]
+
+    def _add(self, entries: list[list[Any]]) -> _Columns:
+        """A table: by rank the number of its entries, and these."""
+        counts = [len(row) for row in entries]
+        flat = [np.array(row, np.int64).ravel() for row in entries]
+        table = np.zeros((len(entries), 1 + max(map(len, flat))), np.int64)
+        table[:, 0] = counts
+        for row, numbers in zip(table, flat, strict=True):
+            row[1 : 1 + len(numbers)] = numbers
+        return self._put(table)
+
+    def _put(self, table: Any) -> _Columns:
+        columns = _Columns(self._width)
+        self._blocks.append(table)
+        self._width += table.shape[1]
+        return columns
 
 
 def barrier_semaphore(step: int) -> int:
@@ -243,27 +280,62 @@ def barrier_semaphore(step: int) -> int:
 
 def await_sent(copy: Any, count: Any) -> None:
     """Waits until as many chunks have left."""
-
-    def one(_: Any, carry: Any) -> Any:
-        copy.wait_send()
-        return carry
-
-    lax.fori_loop(0, count, one, 0)
+    _count(count, lambda _: copy.wait_send())
 
 
 def await_arrived(copy: Any, count: Any) -> None:
     """Waits until as many chunks have arrived."""
-
-    def one(_: Any, carry: Any) -> Any:
-        copy.wait_recv()
-        return carry
-
-    lax.fori_loop(0, count, one, 0)
+    _count(count, lambda _: copy.wait_recv())
 
 
 def collective(plan: Plan, axis_names: AxisNames, interpret: Any = False) -> KernelCollective:
     """The collective of a plan as a kernel, for the shards of `shard_map` along these axes of the mesh."""
     return KernelCollective(plan, axis_names, interpret)
+
+
+def _for_each(own: Any, columns: _Columns, width: int, do: Callable[[list[Any]], None]) -> None:
+    """Does something for each entry of a table."""
+
+    def one(index: Any) -> None:
+        at = columns.first + 1 + width * index
+        do([own[at + column] for column in range(width)])
+
+    _count(own[columns.first], one)
+
+
+def _count(number: Any, do: Callable[[Any], None]) -> None:
+    """Does something with each number below one."""
+
+    def one(index: Any, carry: Any) -> Any:
+        do(index)
+        return carry
+
+    lax.fori_loop(0, number, one, 0)
+
+
+def _block(rows: int) -> int:
+    """Rows of a block: as many as divide the rows of a chunk."""
+    return max(size for size in range(1, min(rows, BLOCK) + 1) if rows % size == 0)
+
+
+def _for_the_core(chunks: Array, adds: bool) -> tuple[Array, Callable[[Array], Array]]:
+    """Chunks in a type that a TPU's core knows, and the way back.
+
+    What is only moved is moved as whole numbers of the same size. Sums of float16 are formed in float32, and rounded
+    once, at the end; those of bool are counted, in int32. A complex number is a pair.
+    """
+    dtype = chunks.dtype
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        rows = chunks.shape[1]
+        halves = jnp.concatenate([chunks.real, chunks.imag], axis=1)
+        return halves, lambda y: lax.complex(y[:, :rows], y[:, rows:])
+    if dtype == jnp.bool_:
+        return chunks.astype(jnp.int32 if adds else jnp.int8), lambda y: y != 0
+    if dtype == jnp.float16:
+        if adds:
+            return chunks.astype(jnp.float32), lambda y: y.astype(dtype)
+        return lax.bitcast_convert_type(chunks, jnp.int16), lambda y: lax.bitcast_convert_type(y, dtype)
+    return chunks, lambda y: y
 
 
 __all__ = ["COLLECTIVE_ID", "KernelCollective", "collective"]

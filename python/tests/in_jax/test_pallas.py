@@ -14,6 +14,7 @@ import collsynth as cs
 jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
+from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas import tpu as pltpu  # noqa: E402
 from jax.sharding import Mesh  # noqa: E402
 
@@ -78,6 +79,28 @@ def test_other_kinds_and_types(kind):
     assert right_and_without_race(plan, np.int32) == (True, True)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "bool", "complex64", "int8"])
+@pytest.mark.parametrize("kind", ["all_to_all", "reduce_scatter"])
+def test_types_that_a_core_does_not_know(kind, dtype):
+    """Sums of float16 are rounded once, those of bool are whether any is true."""
+    plan = cs.plan(TORI["ring 4, dead cable"], kind, parts=1)
+    run = pallas.collective(plan, "ranks", pltpu.InterpretParams())
+    x = jnp.asarray(operand(plan, np.float32)).astype(dtype)
+    y = carried_out(run.on_mesh(Mesh(np.array(jax.devices()[:4]), ("ranks",))), x)
+    wanted = expected(plan, np.asarray(x))
+    np.testing.assert_array_equal(y, wanted)
+
+
+@pytest.mark.parametrize("elements", [1024, 8192 + 128, 300_000])
+def test_sums_of_long_chunks_are_formed_by_blocks(elements):
+    plan = cs.plan(TORI["ring 4"], "all_reduce", parts=1)
+    run = pallas.collective(plan, "ranks", pltpu.InterpretParams(detect_races=True))
+    x = operand(plan, np.float32, (elements,))
+    y = carried_out(run.on_mesh(Mesh(np.array(jax.devices()[:4]), ("ranks",))), x)
+    np.testing.assert_array_equal(y, expected(plan, x))
+    assert not interpreter.races.races_found
+
+
 def test_a_dead_rank_stands_by():
     assert right_and_without_race(cs.plan(cs.Torus(3, 3).fail_rank(4), "all_to_all", parts=1)) == (True, True)
 
@@ -104,17 +127,18 @@ def test_a_wait_taken_out_is_found_out(monkeypatch, waiting, kind):
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_semaphore_shared_between_steps_is_found_out(monkeypatch, shared):
     """One rank of a line is slow, and its neighbor's neighbor a step ahead."""
-    keep = pallas.KernelCollective._keep
+    add_up = pallas.KernelCollective._add_up
 
-    def slow(self, own, held, scratch, step):
+    def slow(self, own, at, scratch, local, added):
         def one(_, carry):
-            pltpu.sync_copy(held.at[self._plan_tables.places + self._aside - 1], scratch.at[0])
+            # A scatter adds nothing up, so that nothing lands here.
+            pltpu.sync_copy(at.more.at[at.more.shape[0] - 1, pl.ds(0, scratch.shape[1])], scratch.at[0])
             return carry
 
         lax.fori_loop(0, jnp.where(lax.axis_index("ranks") == 3, 60, 0), one, 0)
-        keep(self, own, held, scratch, step)
+        add_up(self, own, at, scratch, local, added)
 
-    monkeypatch.setattr(pallas.KernelCollective, "_keep", slow)
+    monkeypatch.setattr(pallas.KernelCollective, "_add_up", slow)
     if shared:
         monkeypatch.setattr(pallas, "barrier_semaphore", lambda _: 0)
     plan = cs.plan(cs.Topology.mesh(6), "scatter", parts=2, root=0)
