@@ -231,6 +231,29 @@ def test_odd_chunks(kind, trailing, dtype):
     np.testing.assert_array_equal(collective(plan, "ranks").on_mesh(mesh_of(4))(x), wanted)
 
 
+@pytest.mark.parametrize("kind", ["reduce_scatter", "all_reduce", "all_gather"])
+def test_sums_in_another_type(kind):
+    """Kept in float32, sums are rounded where they are sent and at the end; what is only moved is as it was."""
+    plan = planned(cs.Torus(8), kind)
+    x = operand(plan, jnp.float32, (300,)) / 7 + 1
+    coarse = x.astype(jnp.bfloat16)
+
+    def error(**options):
+        y = collective(plan, "ranks", **options).on_mesh(mesh_of(8))(coarse)
+        assert y.dtype == jnp.bfloat16
+        return float(jnp.abs(y.astype(jnp.float32) - expected(plan, coarse.astype(jnp.float32))).mean())
+
+    better, plain = error(sums_in=jnp.float32), error()
+    assert better < plain if kind != "all_gather" else better == plain == 0
+    run = collective(plan, "ranks", sums_in="float32").on_mesh(mesh_of(8))
+    text = jax.jit(run).lower(coarse).as_text()
+    assert all("xbf16>" in line for line in text.splitlines() if "collective_permute" in line)
+    gradient = jax.jit(jax.grad(lambda x: run(x).astype(jnp.float32).sum()))(coarse)
+    assert gradient.dtype == jnp.bfloat16
+    # Each element goes to every device, or into the sum of one.
+    assert (gradient == (1 if kind == "reduce_scatter" else 8)).all()
+
+
 def test_steps_of_the_same_shape_are_a_loop(monkeypatch):
     """Not on CPU devices, which mix up its permutes with others; here there are no others. So is the gradient."""
     plan = planned(cs.Topology.mesh(12), "all_reduce", parts=24)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .._plan import Plan
 from ._collective import Array, AxisNames, Collective
 from ._grain import plan
@@ -21,6 +23,9 @@ __all__ = [
 ]
 
 
-def collective(plan: Plan, axis_names: AxisNames) -> PermuteCollective:
-    """The collective of a plan, for the shards of `shard_map` along these axes of the mesh."""
-    return PermuteCollective(plan, axis_names)
+def collective(plan: Plan, axis_names: AxisNames, sums_in: Any = None) -> PermuteCollective:
+    """The collective of a plan, for the shards of `shard_map` along these axes of the mesh.
+
+    Sums are kept in the type `sums_in`, and sent in the operand's; unless stated, both are the operand's.
+    """
+    return PermuteCollective(plan, axis_names, sums_in)
