@@ -78,8 +78,23 @@ def right(plan):
     for options in ({}, {"regions": True}, {"exclusive": True}):
         rows = Rows(tables, **options)
         np.testing.assert_array_equal(by_rows(plan, rows, x), wanted)
-        assert "exclusive" not in options or not landed_where_something_is_read(rows)
+        if "exclusive" in options:
+            assert not landed_where_something_is_read(rows)
+            assert not rows.apart or not landed_in_the_operand(rows)
     return True
+
+
+def landed_in_the_operand(rows):
+    """Does anything land in rows of an operand that is apart?"""
+    operand = range(rows.outputs, rows.outputs + rows.inputs)
+    landed = [
+        row
+        for step in rows.steps
+        for one in step.exchanges
+        for rank, amount in enumerate(one.amount)
+        for row in one.landed[rank, :amount].tolist()
+    ]
+    return any(row in operand for row in landed)
 
 
 def landed_where_something_is_read(rows):

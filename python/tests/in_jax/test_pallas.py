@@ -132,7 +132,8 @@ def test_a_semaphore_shared_between_steps_is_found_out(monkeypatch, shared):
     def slow(self, own, at, scratch, local, added):
         def one(_, carry):
             # A scatter adds nothing up, so that nothing lands here.
-            pltpu.sync_copy(at.more.at[at.more.shape[0] - 1, pl.ds(0, scratch.shape[1])], scratch.at[0])
+            more, _ = at.buffers[-1]
+            pltpu.sync_copy(more.at[more.shape[0] - 1, pl.ds(0, scratch.shape[1])], scratch.at[0])
             return carry
 
         lax.fori_loop(0, jnp.where(lax.axis_index("ranks") == 3, 60, 0), one, 0)

@@ -36,6 +36,8 @@ from ._values import Ints, Moves, moves_of, needs
 
 #: No step, not even the one before the first, needs what is in such a row.
 FREE = -2
+#: Later than any step.
+NEVER_FREE = 1 << 62
 #: As many times the rows are taken for regions at most: on a mesh, ranks are so unlike that regions are seldom free.
 MOST = 4
 
@@ -95,8 +97,10 @@ class Step:
 class Rows:
     """The rows of a plan, and its steps in them.
 
-    With `exclusive`, nothing lands in a row that is read in the same step, unless it is added there. With `regions`,
-    what a permutation brings lands in one, unless the plan adds anything up.
+    Where the plan adds anything up, the operand is in the first rows. Otherwise, with `regions`, so it is, and what a
+    permutation brings lands in a region; with `exclusive`, the first rows are those of the result, the next those of
+    the operand, which nothing is written to. With `exclusive`, too, nothing lands in a row that is read in the same
+    step, unless it is added there.
     """
 
     def __init__(self, tables: Tables, *, exclusive: bool = False, regions: bool = False) -> None:
@@ -106,12 +110,15 @@ class Rows:
         count = first.size + sum(len(one.made) for one in moves)
         self._last, self._wish = needs(moves, last_values, count)
         self._row = np.full(count, -1)
+        sums = any((one.base >= 0).any() or not one.first.all() for one in moves)
         #: Does what arrives land in regions?
-        self.in_regions = regions and all((one.base < 0).all() and one.first.all() for one in moves)
-        #: Is the operand in the first rows of the buffer? Otherwise what stays lies where it ends.
-        self.starts_in_place = self.inputs >= self.outputs or self.in_regions
+        self.in_regions = regions and not sums
+        #: Has the operand rows of its own, after those of the result?
+        self.apart = exclusive and not sums
+        #: Is the operand in the first rows of the buffer? Otherwise, unless apart, what stays lies where it ends.
+        self.starts_in_place = not self.apart and (self.inputs >= self.outputs or self.in_regions)
         #: By rank and row: the step that needs it last.
-        width = max(self.outputs * (not self.in_regions), self.inputs * self.starts_in_place)
+        width = max(self.outputs * (not self.in_regions), self.inputs * self.starts_in_place) + self.inputs * self.apart
         self._needed = np.full((self._ranks, width), FREE)
         #: Shape (ranks, inputs). Rows where the operand stands at first.
         self.start = self._place_operand(first)
@@ -132,6 +139,10 @@ class Rows:
 
     def _place_operand(self, first: Ints) -> Ints:
         rank, value = np.repeat(np.arange(self._ranks), self.inputs), first.ravel()
+        if self.apart:
+            self._row[value] = np.tile(self.outputs + np.arange(self.inputs), self._ranks)
+            self._needed[:, self.outputs :] = NEVER_FREE
+            return self._row[first]
         if self.starts_in_place:
             self._row[value] = np.tile(np.arange(self.inputs), self._ranks)
         else:
@@ -229,7 +240,10 @@ class Rows:
         rank, value = rank[~wished], value[~wished]
         order = np.argsort(rank, kind="stable")
         rank, value = rank[order], value[order]
-        rows = self._free(rank, _place_in_run(rank), taken | self._busy(number))
+        busy = taken | self._busy(number)
+        # The rows of a result apart are for what ends there.
+        busy[:, : self.outputs * self.apart] = True
+        rows = self._free(rank, _place_in_run(rank), busy)
         taken = self._grown(taken)
         self._row[value] = rows
         taken[rank, rows] = True

@@ -53,27 +53,26 @@ class _Exchange(NamedTuple):
 
 
 class _Memory(NamedTuple):
-    """The rows of a device: the first ones are those of the operand or the result, and others follow."""
+    """The rows of a device, in buffers one after the other: each with the number of its first row."""
 
-    held: Any
-    more: Any
-    #: The number of rows in `held`.
-    split: int
+    buffers: list[tuple[Any, int]]
+    #: The rows of the operand, where nothing is written to it.
+    read_only: range
 
-    def __call__(self, row: Any, do: Callable[[Any], None]) -> None:
+    def __call__(self, row: Any, do: Callable[[Any], None], write: bool = False) -> None:
         """Does something with a row."""
+        for buffer, first in self.buffers:
+            last = first + buffer.shape[0]
+            if write and first in self.read_only:
+                continue
 
-        @pl.when(row < self.split)
-        def _() -> None:
-            do(self.held.at[row])
-
-        @pl.when(row >= self.split)
-        def _() -> None:
-            do(self.more.at[row - self.split])
+            @pl.when((row >= first) & (row < last))
+            def _(buffer: Any = buffer, first: int = first) -> None:
+                do(buffer.at[row - first])
 
     def both(self, one: Any, other: Any, do: Callable[[Any, Any], None]) -> None:
-        """Does something with two rows."""
-        self(one, lambda first: self(other, lambda second: do(first, second)))
+        """Does something with a row and another one that is written to."""
+        self(one, lambda first: self(other, lambda second: do(first, second), write=True))
 
 
 class KernelCollective(Collective):
@@ -93,8 +92,8 @@ class KernelCollective(Collective):
         self._neighbors = self._add(self._neighbors_of_ranks())
         #: Rows for what lands aside, after all others.
         self._aside = 0
-        self._split = rows.inputs if rows.starts_in_place else rows.count
         self._steps = [self._step(step) for step in rows.steps]
+        self._collected = self._add(self._what_is_collected())
         self.tables = np.concatenate(self._blocks, axis=1).astype(np.int32)
 
     def _carry_out(self, chunks: Array, own: Array, numbers: Ints) -> Array:
@@ -109,8 +108,10 @@ class KernelCollective(Collective):
 
     def _call(self, chunks: Array, own: Array) -> Array:
         rows, directions = self._placed, max([1, *(len(exchanges) for exchanges, _ in self._steps)])
-        outputs = [self._split, max(rows.count + self._aside - self._split, 1)]
-        if not rows.ends_in_place:
+        # The result, or the operand that becomes it; then what has no row in these.
+        first = rows.outputs if rows.apart else rows.inputs
+        outputs = [first, max(rows.count + self._aside - first - rows.inputs * rows.apart, 1)]
+        if not (rows.apart or rows.ends_in_place):
             outputs.append(rows.outputs)
         anywhere = pl.BlockSpec(memory_space=pl.ANY)
         done = pl.pallas_call(
@@ -118,7 +119,7 @@ class KernelCollective(Collective):
             out_shape=[jax.ShapeDtypeStruct((count, *chunks.shape[1:]), chunks.dtype) for count in outputs],
             in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), anywhere],
             out_specs=[anywhere] * len(outputs),
-            input_output_aliases={1: 0} if rows.starts_in_place else {},
+            input_output_aliases={} if rows.apart else {1: 0},
             scratch_shapes=[
                 pltpu.SemaphoreType.DMA((directions,)),
                 pltpu.SemaphoreType.DMA((directions,)),
@@ -129,15 +130,16 @@ class KernelCollective(Collective):
             compiler_params=pltpu.CompilerParams(collective_id=COLLECTIVE_ID, has_side_effects=True),
             interpret=self._interpret,
         )(own, chunks)
-        result: Array = done[0][: rows.outputs] if rows.ends_in_place else done[2]
+        result: Array = done[-1] if len(outputs) == 3 else done[0][: rows.outputs]
         return result
 
     def _kernel(self, own: Any, chunks: Any, held: Any, more: Any, *others: Any) -> None:
         *results, send, receive, local, finished, scratch = others
         rows = self._placed
-        at = _Memory(held, more, self._split)
-        if not rows.starts_in_place:
-            _count(rows.inputs, lambda place: at(own[place], lambda row: pltpu.sync_copy(chunks.at[place], row)))
+        operand = range(rows.outputs, rows.outputs + rows.inputs) if rows.apart else range(0)
+        buffers = [(held, 0), *([(chunks, rows.outputs)] if rows.apart else [])]
+        at = _Memory([*buffers, (more, sum(buffer.shape[0] for buffer, _ in buffers))], operand)
+        result = results[0] if results else held
         # Nobody writes to a neighbor whose kernel has not begun.
         self._meet(own, pltpu.get_barrier_semaphore())
         for number, (exchanges, copied) in enumerate(self._steps):
@@ -152,17 +154,15 @@ class KernelCollective(Collective):
                 self._add_up(own, at, scratch, local, one.added)
             if number + 1 < len(self._steps):
                 self._meet(own, finished.at[barrier_semaphore(number)])
-        for result in results:
-            self._collect(own, at, result)
+        self._collect(own, at, result)
 
     def _collect(self, own: Any, at: _Memory, result: Any) -> None:
-        """Copies the result from where it stands at last."""
-        first = self._placed.inputs
+        """Copies what is in no row of the result from where it stands at last."""
 
-        def one(place: Any) -> None:
-            at(own[first + place], lambda row: pltpu.sync_copy(row, result.at[place]))
+        def one(entry: list[Any]) -> None:
+            at(entry[0], lambda row: pltpu.sync_copy(row, result.at[entry[1]]))
 
-        _count(self._placed.outputs, one)
+        _for_each(own, self._collected, 2, one)
 
     def _send(self, own: Any, at: _Memory, one: _Exchange, send: Any, receive: Any) -> None:
         """Starts the transfers of a direction."""
@@ -180,6 +180,7 @@ class KernelCollective(Collective):
     def _add_up(self, own: Any, at: _Memory, scratch: Any, local: Any, added: _Columns) -> None:
         """Adds what landed aside to what is in its row."""
         size = scratch.shape[1]
+        blocks = at.buffers[0][0].shape[1] // size
 
         def add(came: Any, stood: Any) -> None:
             def block(number: Any) -> None:
@@ -195,7 +196,7 @@ class KernelCollective(Collective):
                 scratch[0] = scratch[0] + scratch[1]
                 pltpu.sync_copy(scratch.at[0], stood.at[part])
 
-            _count(at.held.shape[1] // size, block)
+            _count(blocks, block)
 
         _for_each(own, added, 2, lambda row: at.both(row[0], row[1], add))
 
@@ -220,6 +221,17 @@ class KernelCollective(Collective):
         with the same axes in another order.
         """
         return {self.axis_names[0] if len(self.axis_names) == 1 else self.axis_names: rank}
+
+    def _what_is_collected(self) -> list[list[Any]]:
+        """By rank: rows that are copied at the end, and to which of the result."""
+        rows = self._placed
+        if not rows.apart and rows.ends_in_place:
+            return [[] for _ in rows.end]
+        # Apart, most stands there already.
+        moved = rows.filled & ((rows.end != np.arange(rows.outputs)) | (not rows.apart))
+        return [
+            [(end[place], place) for place in np.flatnonzero(row)] for end, row in zip(rows.end, moved, strict=True)
+        ]
 
     def _step(self, step: Step) -> tuple[list[_Exchange], _Columns]:
         asides = np.zeros(self._plan_tables.ranks, np.int64)
