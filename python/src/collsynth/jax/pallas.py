@@ -41,6 +41,8 @@ class _Columns(NamedTuple):
     """Where a table stands in a rank's row of numbers: how many entries it has, then these."""
 
     first: int
+    #: By column of an entry: the buffers that any rank's rows are in. Code for others is left out.
+    among: list[set[int]]
 
 
 class _Exchange(NamedTuple):
@@ -56,23 +58,24 @@ class _Memory(NamedTuple):
     """The rows of a device, in buffers one after the other: each with the number of its first row."""
 
     buffers: list[tuple[Any, int]]
-    #: The rows of the operand, where nothing is written to it.
-    read_only: range
 
-    def __call__(self, row: Any, do: Callable[[Any], None], write: bool = False) -> None:
-        """Does something with a row."""
-        for buffer, first in self.buffers:
-            last = first + buffer.shape[0]
-            if write and first in self.read_only:
-                continue
+    def __call__(self, row: Any, among: set[int], do: Callable[[Any], None]) -> None:
+        """Does something with a row, which is in one of these buffers."""
+        for number in sorted(among):
+            buffer, first = self.buffers[number]
 
-            @pl.when((row >= first) & (row < last))
+            @pl.when((row >= first) & (row < first + buffer.shape[0]))
             def _(buffer: Any = buffer, first: int = first) -> None:
                 do(buffer.at[row - first])
 
-    def both(self, one: Any, other: Any, do: Callable[[Any, Any], None]) -> None:
-        """Does something with a row and another one that is written to."""
-        self(one, lambda first: self(other, lambda second: do(first, second), write=True))
+    def for_each(self, own: Any, table: _Columns, do: Callable[[Any, Any], None]) -> None:
+        """Does something with each pair of rows of a table."""
+
+        def pair(entry: list[Any]) -> None:
+            one, other = table.among
+            self(entry[0], one, lambda first: self(entry[1], other, lambda second: do(first, second)))
+
+        _for_each(own, table, 2, pair)
 
 
 class KernelCollective(Collective):
@@ -89,6 +92,8 @@ class KernelCollective(Collective):
         self._blocks: list[Any] = [rows.start, rows.end, rows.filled]
         self._begin = sum(block.shape[1] for block in self._blocks)
         self._width = self._begin
+        #: The first rows of the buffers: of the result and the operand, where these are apart; of all else.
+        self._firsts = [0, rows.outputs, rows.outputs + rows.inputs] if rows.apart else [0, rows.inputs]
         self._neighbors = self._add(self._neighbors_of_ranks())
         #: Rows for what lands aside, after all others.
         self._aside = 0
@@ -108,9 +113,8 @@ class KernelCollective(Collective):
 
     def _call(self, chunks: Array, own: Array) -> Array:
         rows, directions = self._placed, max([1, *(len(exchanges) for exchanges, _ in self._steps)])
-        # The result, or the operand that becomes it; then what has no row in these.
-        first = rows.outputs if rows.apart else rows.inputs
-        outputs = [first, max(rows.count + self._aside - first - rows.inputs * rows.apart, 1)]
+        # The result, or the operand that becomes it; then what has no row there.
+        outputs = [self._firsts[1], max(rows.count + self._aside - self._firsts[-1], 1)]
         if not (rows.apart or rows.ends_in_place):
             outputs.append(rows.outputs)
         anywhere = pl.BlockSpec(memory_space=pl.ANY)
@@ -135,11 +139,8 @@ class KernelCollective(Collective):
 
     def _kernel(self, own: Any, chunks: Any, held: Any, more: Any, *others: Any) -> None:
         *results, send, receive, local, finished, scratch = others
-        rows = self._placed
-        operand = range(rows.outputs, rows.outputs + rows.inputs) if rows.apart else range(0)
-        buffers = [(held, 0), *([(chunks, rows.outputs)] if rows.apart else [])]
-        at = _Memory([*buffers, (more, sum(buffer.shape[0] for buffer, _ in buffers))], operand)
-        result = results[0] if results else held
+        buffers = [held, chunks, more] if self._placed.apart else [held, more]
+        at = _Memory(list(zip(buffers, self._firsts, strict=True)))
         # Nobody writes to a neighbor whose kernel has not begun.
         self._meet(own, pltpu.get_barrier_semaphore())
         for number, (exchanges, copied) in enumerate(self._steps):
@@ -148,19 +149,19 @@ class KernelCollective(Collective):
             copies = [self._copy(held, send.at[place], receive.at[place]) for place in range(len(exchanges))]
             for one, copy in zip(exchanges, copies, strict=True):
                 await_sent(copy, own[one.sent.first])
-            _for_each(own, copied, 2, lambda row: at.both(row[0], row[1], pltpu.sync_copy))
+            at.for_each(own, copied, pltpu.sync_copy)
             for one, copy in zip(exchanges, copies, strict=True):
                 await_arrived(copy, own[one.arriving.first])
                 self._add_up(own, at, scratch, local, one.added)
             if number + 1 < len(self._steps):
                 self._meet(own, finished.at[barrier_semaphore(number)])
-        self._collect(own, at, result)
+        self._collect(own, at, results[0] if results else held)
 
     def _collect(self, own: Any, at: _Memory, result: Any) -> None:
         """Copies what is in no row of the result from where it stands at last."""
 
         def one(entry: list[Any]) -> None:
-            at(entry[0], lambda row: pltpu.sync_copy(row, result.at[entry[1]]))
+            at(entry[0], self._collected.among[0], lambda row: pltpu.sync_copy(row, result.at[entry[1]]))
 
         _for_each(own, self._collected, 2, one)
 
@@ -171,7 +172,7 @@ class KernelCollective(Collective):
         def start(source: Any, landing: Any) -> None:
             pltpu.make_async_remote_copy(source, landing, send, receive, device_id=to).start()
 
-        _for_each(own, one.sent, 2, lambda row: at.both(row[0], row[1], start))
+        at.for_each(own, one.sent, start)
 
     def _copy(self, held: Any, send: Any, receive: Any) -> Any:
         """A copy of the size of all others, to wait for these."""
@@ -198,7 +199,7 @@ class KernelCollective(Collective):
 
             _count(blocks, block)
 
-        _for_each(own, added, 2, lambda row: at.both(row[0], row[1], add))
+        at.for_each(own, added, add)
 
     def _meet(self, own: Any, semaphore: Any) -> None:
         """Waits until all neighbors are here."""
@@ -256,8 +257,8 @@ class KernelCollective(Collective):
             asides[end] += count
             to[start] = [(end,)]
             sent[start] = list(np.stack([one.sent[start, :amount], landing], axis=1))
-        arriving = np.array(one.amount)[:, None]
-        return _Exchange(self._add(to), self._add(sent), self._put(arriving), self._add(added))
+        arriving: list[list[Any]] = [[()] * int(amount) for amount in one.amount]
+        return _Exchange(self._add(to), self._add(sent), self._add(arriving), self._add(added))
 
     def _neighbors_of_ranks(self) -> list[list[Any]]:
         """Per rank: the ranks that it ever sends to or receives from."""
@@ -270,19 +271,16 @@ class KernelCollective(Collective):
 
     def _add(self, entries: list[list[Any]]) -> _Columns:
         """A table: by rank the number of its entries, and these."""
-        counts = [len(row) for row in entries]
+        columns = zip(*(entry for row in entries for entry in row), strict=True)
+        among = [set((np.searchsorted(self._firsts, column, "right") - 1).tolist()) for column in columns]
         flat = [np.array(row, np.int64).ravel() for row in entries]
         table = np.zeros((len(entries), 1 + max(map(len, flat))), np.int64)
-        table[:, 0] = counts
+        table[:, 0] = [len(row) for row in entries]
         for row, numbers in zip(table, flat, strict=True):
             row[1 : 1 + len(numbers)] = numbers
-        return self._put(table)
-
-    def _put(self, table: Any) -> _Columns:
-        columns = _Columns(self._width)
         self._blocks.append(table)
         self._width += table.shape[1]
-        return columns
+        return _Columns(self._width - table.shape[1], among)
 
 
 def barrier_semaphore(step: int) -> int:
@@ -307,6 +305,9 @@ def collective(plan: Plan, axis_names: AxisNames, interpret: Any = False) -> Ker
 
 def _for_each(own: Any, columns: _Columns, width: int, do: Callable[[list[Any]], None]) -> None:
     """Does something for each entry of a table."""
+
+    if not columns.among:
+        return
 
     def one(index: Any) -> None:
         at = columns.first + 1 + width * index

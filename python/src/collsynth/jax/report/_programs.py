@@ -111,10 +111,17 @@ def _ours(
     torus = Torus(*extents, wrap=None if question.wrap else False)
     for cable in question.failed:
         torus = torus.fail_cable(*cable)
-    links = (
-        {"machine": generation} if (generation := question.machine.partition(":")[0]) in LINKS else {"bandwidth": 1e11}
+    generation = question.machine.partition(":")[0]
+    bandwidth = None if generation in LINKS else LINKS["v5p"]
+    planned = plan(
+        torus,
+        kind,
+        shape,
+        question.dtype,
+        machine=generation,
+        bandwidth=bandwidth,
+        time_limit=question.time_limit,
     )
-    planned = plan(torus, kind, shape, question.dtype, time_limit=question.time_limit, **links)
     run = collective(planned, "ranks") if program == "permutes" else pallas.collective(planned, "ranks")
     known: dict[str, Any] = {
         "steps": planned.steps,
