@@ -10,6 +10,7 @@ use super::endings;
 use super::suggest::{did_you_mean, meant};
 use super::table::CONVERTED;
 use super::words::listed;
+use crate::collective::Kind;
 
 /// What people call commands, and what these are called here; what is in capitals is filled in.
 const ALSO_CALLED: [(&str, &str); 24] = [
@@ -55,7 +56,12 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
             let name = word.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned();
             let has = |command: &&Command| command.get_arguments().any(|option| option.get_long() == Some(&name));
             let of: Vec<&str> = command.get_subcommands().filter(has).map(Command::get_name).collect();
-            if !of.is_empty() {
+            let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            let is_bare = |first: &&String| !word.starts_with('-') && command.find_subcommand(first).is_some();
+            let first = typed.first().filter(is_bare);
+            if let (Some(first), Some(line)) = (first, with_options(&typed[1..])) {
+                tip(&mut error, format!("did you mean `synth {first} {line}`?"));
+            } else if !of.is_empty() {
                 tip(&mut error, format!("--{name} is an option of {}", listed(&of, "", "and")));
             }
             error
@@ -102,14 +108,14 @@ fn no_command(word: &str, command: &Command, words: &[String]) -> String {
         return format!("there is no command `{above} {word}`{meant}\n\n{above} has {names}\n");
     }
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-    let rest = match words {
+    let rest: &[String] = match words {
         [first, rest @ ..] if first == word => rest,
         _ => &[],
     };
     let also = ALSO_CALLED.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(word)).map(|(_, ours)| *ours);
-    let line = match (also.or_else(|| meant(word, &names)), extents(word)) {
+    let line = match (also.or_else(|| meant(word, &names)), with_options(words)) {
         (Some(ours), _) => Some(completed(ours, rest)),
-        (None, Some(extents)) => Some([&[format!("--torus {extents}")], rest].concat().join(" ")),
+        (None, Some(line)) => Some(line),
         (None, None) if Path::new(word).is_file() => Some(format!("verify {word}")),
         (None, None) => None,
     };
@@ -139,6 +145,23 @@ fn names_its_form(typed: &[String]) -> bool {
     let output = typed.iter().position(|word| ["-o", "--output"].contains(&word.as_str()));
     let path = output.and_then(|at| typed.get(at + 1));
     path.is_some_and(|path| matches!(endings::chosen(Path::new(path), "to", CONVERTED), Ok(Some(_))))
+}
+
+/// `4x4x8 allreduce --fail 2,x+` with the options of its machine and its kind; None where a word is neither.
+fn with_options(words: &[String]) -> Option<String> {
+    let mut line = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let is_option = word.starts_with('-');
+        line.push(match (is_option || is_value, extents(word), word.parse::<Kind>()) {
+            (true, ..) => word.clone(),
+            (false, Some(extents), _) => format!("--torus {extents}"),
+            (false, None, Ok(kind)) => format!("--collective {kind}"),
+            (false, None, Err(_)) => return None,
+        });
+        is_value = is_option && !word.contains('=');
+    }
+    Some(line.join(" "))
 }
 
 /// `4x4x8`, of this or another spelling of it.
