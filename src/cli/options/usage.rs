@@ -40,6 +40,34 @@ const ALSO_CALLED: [(&str, &str); 24] = [
     ("benchmark", "run"),
 ];
 
+/// What people call options, and what these are called here.
+const OPTIONS_ALSO_CALLED: [(&str, &str); 24] = [
+    ("dead", "--fail"),
+    ("broken", "--fail"),
+    ("failed", "--fail"),
+    ("down", "--fail"),
+    ("f", "--fail"),
+    ("kind", "--collective"),
+    ("coll", "--collective"),
+    ("op", "--collective"),
+    ("c", "--collective"),
+    ("shape", "--torus"),
+    ("extents", "--torus"),
+    ("dims", "--torus"),
+    ("t", "--torus"),
+    ("size", "--message-bytes"),
+    ("bytes", "--message-bytes"),
+    ("mesh", "--wrap no"),
+    ("no-wrap", "--wrap no"),
+    ("chunks", "--parts"),
+    ("algorithm", "--planner"),
+    ("algo", "--planner"),
+    ("timeout", "--time-limit"),
+    ("json", "--format json"),
+    ("j", "--threads"),
+    ("silent", "--quiet"),
+];
+
 /// The error with a pointer to the right command, option or value, where one is known; `words` is what was typed.
 pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error {
     match error.kind() {
@@ -59,8 +87,18 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
             let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
             let is_bare = |first: &&String| !word.starts_with('-') && command.find_subcommand(first).is_some();
             let first = typed.first().filter(is_bare);
+            let ours = OPTIONS_ALSO_CALLED.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
+            let within = typed.first().and_then(|first| command.find_subcommand(first)).unwrap_or(command);
+            let has_ours = |ours: &&str| {
+                let name = ours.split(' ').next().and_then(|option| option.strip_prefix("--"));
+                within.get_arguments().any(|option| option.get_long() == name)
+            };
             if let (Some(first), Some(line)) = (first, with_options(&typed[1..])) {
                 tip(&mut error, format!("did you mean `synth {first} {line}`?"));
+            } else if let Some(ours) = ours.filter(has_ours).filter(|_| word.starts_with('-')) {
+                // Rather than one that only looks alike.
+                error.remove(ContextKind::SuggestedArg);
+                tip(&mut error, format!("did you mean {ours}?"));
             } else if !of.is_empty() {
                 tip(&mut error, format!("--{name} is an option of {}", listed(&of, "", "and")));
             }

@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 49] = [
+const MISTAKES: [(&str, i32, &[&str]); 54] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -46,6 +46,11 @@ const MISTAKES: [(&str, i32, &[&str]); 49] = [
     ("--torus 100x100", 2, &["at most 33554432", "hint: plan a smaller machine"]),
     ("--torus 4x4 --max-steps 3", 3, &["3 steps are impossible", "4 hops away"]),
     ("--torus 4x4 --fail 0,1 --parts 5 --time-limit 0s -o p.json", 4, &["time limit"]),
+    ("--torus 4x4 --dead 0,1", 2, &["did you mean --fail?"]),
+    ("--torus 4x4 -f 0,1", 2, &["did you mean --fail?"]),
+    ("--torus 4x4 --no-wrap", 2, &["did you mean --wrap no?"]),
+    ("bound --torus 4x4 --kind all_reduce", 2, &["did you mean --collective?"]),
+    ("show s.json --json", 2, &["did you mean --format json?"]),
     ("--torus 4x4 --time-limit 5", 2, &["did you mean 5s?"]),
     ("--torus 4x4 --message-bytes 1KiB --alpha 1us --bandwidth 50", 2, &["did you mean 50GB/s?"]),
     ("--torus 4x4 --message-bytes 64kiB --alpha 1us --bandwidth 1GB/s", 2, &["did you mean 64KiB?"]),
