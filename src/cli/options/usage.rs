@@ -5,12 +5,12 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
+use collsynth::collective::Kind;
 
 use super::endings;
 use super::suggest::{did_you_mean, meant};
 use super::table::CONVERTED;
 use super::words::listed;
-use crate::collective::Kind;
 
 /// What people call commands, and what these are called here; what is in capitals is filled in.
 const ALSO_CALLED: [(&str, &str); 24] = [
