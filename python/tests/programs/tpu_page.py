@@ -62,7 +62,9 @@ def cells(row):
 
 def table(title, arguments):
     """A section of the page."""
-    call = [sys.executable, "-m", "collsynth.jax.report", *arguments, "--format", "json"]
+    # Limits that are not reached, so that a busy machine gives the same.
+    limits = ["--time-limit", "120", "--limit", "900"]
+    call = [sys.executable, "-m", "collsynth.jax.report", *arguments, *limits, "--format", "json"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(call)}: {done.stderr or done.stdout}")
