@@ -97,7 +97,7 @@ class PermuteCollective(Collective):
     def _carry_out(self, chunks: Array, own: Array, numbers: Ints) -> Array:
         if self._sums_in is None:
             return _carried_out(_Program(self, numbers), chunks, own)
-        summed = _carried_out(_Program(self, numbers, chunks.dtype), chunks.astype(self._sums_in), own)
+        summed: Array = _carried_out(_Program(self, numbers, chunks.dtype), chunks.astype(self._sums_in), own)
         return summed.astype(chunks.dtype)
 
 
