@@ -384,11 +384,21 @@ def test_the_torus_of_devices(order):
         assert tuple(np.subtract(one.coords, (5, 0, 2))) == torus.coordinates(rank)
 
 
+@pytest.mark.parametrize(("kind", "stated", "capacity"), [("TPU v4", None, 6), ("TPU7x", 3, 3), ("TPU v3", None, 1)])
+def test_the_link_within_a_chip(kind, stated, capacity):
+    chips = [device(x, y, core=core) for core in (0, 1) for x in range(3) for y in range(2)]
+    for one in chips:
+        one.device_kind = kind
+    assert torus_of(chips, in_chip=stated) == cs.Torus(2, 3, 2, capacity=[capacity, 1, 1])
+
+
 def test_the_torus_of_odd_devices():
     assert torus_of([device(x, 7, 0) for x in range(4)], wrap=False) == cs.Topology.mesh(4)
     assert torus_of([device(x, 0, 0, core=core) for core in (0, 1) for x in range(3)]) == cs.Torus(2, 3)
     assert torus_of([device(3, 3, 3)]) == cs.Torus(1)
     assert torus_of([SimpleNamespace(coords=(x, 0, 0)) for x in range(3)]) == cs.Torus(3)
+    with pytest.raises(cs.UsageError, match=r"in_chip=2 is about chips with two devices"):
+        torus_of([device(x, 7, 0) for x in range(4)], in_chip=2)
     with pytest.raises(cs.UsageError, match=r"1 of 4 devices are missing, the first at \(1, 0\)") as raised:
         torus_of([device(0, 0), device(0, 1), device(1, 1)])
     assert raised.value.hint == "state them as failed, as in cs.Torus(2, 2).fail_rank((1, 0))"

@@ -12,6 +12,7 @@ import collsynth as cs
 
 jax = pytest.importorskip("jax", reason="left out: JAX is not installed")
 import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
 from jax.sharding import AxisType, PartitionSpec  # noqa: E402
 
 from collsynth.jax import collective, make_mesh  # noqa: E402
@@ -237,3 +238,40 @@ def test_sharded_results_pass_the_check(names):
     np.testing.assert_array_equal(mapped(x, 2.0, run.tables), 2 * x.sum(axis=0))
     gradient = jax.grad(lambda weight: (mapped(x, weight, run.tables) ** 2).sum())(2.0)
     assert gradient == (4 * x.sum(axis=0) ** 2).sum()
+
+
+@pytest.mark.parametrize("kind", ["all_to_all", "all_gather", "reduce_scatter", "all_reduce"])
+def test_groups_are_those_of_jax(kind):
+    """The same operand, names and `axis_index_groups` give what JAX's own collective gives, over several axes."""
+    groups = [[3, 0, 1, 6], [5, 7, 2, 4]]
+    plan = cs.plan(cs.Torus(4, 2).fail_cable(0, 1), kind, parts=1, groups=groups)
+    names = ("y", "x")
+    run = collective(plan, names, axis_index_groups=groups)
+    own = {
+        "all_to_all": lambda x: lax.all_to_all(x, names, 0, 0, axis_index_groups=groups),
+        "all_gather": lambda x: lax.all_gather(x, names, axis_index_groups=groups),
+        "reduce_scatter": lambda x: lax.psum_scatter(x, names, axis_index_groups=groups),
+        "all_reduce": lambda x: lax.psum(x, names, axis_index_groups=groups),
+    }[kind]
+    rows = (4,) if kind in ("all_to_all", "reduce_scatter") else ()
+    x = np.arange(8 * 4 * 3, dtype=np.float32)[: 8 * int(np.prod(rows)) * 3].reshape(8, *rows, 3)
+
+    def both(x):
+        return run(x[0])[None], own(x[0])[None]
+
+    spec = PartitionSpec(names)
+    mapped = jax.shard_map(both, mesh=make_mesh(cs.Torus(4, 2)), in_specs=spec, out_specs=spec, check_vma=False)
+    ours, wanted = jax.jit(mapped)(x)
+    np.testing.assert_array_equal(ours, wanted)
+
+
+def test_other_groups_are_refused():
+    plan = cs.plan(cs.Torus(4), "all_gather", groups=[[1, 0], [2, 3]])
+    assert collective(plan, "x", axis_index_groups=np.array([[2, 3], [1, 0]])).plan is plan
+    with pytest.raises(cs.UsageError, match=r"axis_index_groups are \[\[0, 1\], \[2, 3\]\], but the plan") as raised:
+        collective(plan, "x", axis_index_groups=[[0, 1], [2, 3]])
+    assert raised.value.hint == "cs.plan(..., groups=[[0, 1], [2, 3]]) plans for them"
+    whole = cs.plan(cs.Torus(4), "all_gather")
+    assert collective(whole, "x", axis_index_groups=[[0, 1, 2, 3]]).plan is whole
+    with pytest.raises(cs.UsageError, match="but the plan is for no groups"):
+        collective(whole, "x", axis_index_groups=[[0, 1], [2, 3]])

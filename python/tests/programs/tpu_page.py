@@ -23,6 +23,7 @@ TABLES = {
     "v5e:8x8, one cable failed": ["v5e:8x8", "--no-wrap", "--fail", "0,1"],
     "v6e:4x4": ["v6e:4x4", "--no-wrap"],
     "v4:2x2x2, two devices a chip": ["v4:2x2x2"],
+    "TPU7x 2x2x2, two devices a chip": ["tpu7x:2x2x2"],
 }
 HEAD = """# On TPUs
 
@@ -45,7 +46,7 @@ def cells(row):
     """The figures of a row, as text."""
 
     def megabytes(name):
-        return f"{row[name] / 1e6:.1f}"
+        return "-" if row[name] is None else f"{row[name] / 1e6:.1f}"
 
     sent = [megabytes("sent_bytes"), f"{row['sent_over_needed']:.2f}"] if row["sent_over_needed"] else ["-", "-"]
     return [
@@ -71,7 +72,7 @@ def table(title, arguments):
     lines = [f"\n## {title}\n", f"`python -m collsynth.jax.report {' '.join(arguments)}`\n"]
     lines += ["| kind | program | " + " | ".join(COLUMNS) + " |", "|---" * (len(COLUMNS) + 2) + "|"]
     for row in json.loads(done.stdout)["rows"]:
-        assert row["farthest"] <= 1 or row["program"].startswith("xla"), "a permute crosses more than one cable"
+        assert (row["farthest"] or 0) <= 1 or row["program"].startswith("xla"), "a permute crosses more than one cable"
         assert (row["sent_over_needed"] or 1) <= 1.05, "more is sent than the plan says"
         lines.append("| " + " | ".join([f"`{row['kind']}`", row["program"], *cells(row)]) + " |")
     return lines

@@ -18,6 +18,10 @@ from .._topology import Topology, Torus, topology_of
 LETTERS = "xyzwvu"
 #: What helps where devices have no coordinates.
 STATED = "state the torus yourself, as in cs.Torus(4, 2)"
+#: How many links between chips the one between the two devices of a chip is worth, by `device_kind`. TPU7x: Google
+#: Cloud's page of it, "Dual-chiplet architecture". v4: its devices share an HBM of 1200 GB/s, of which a copy each way
+#: at 300 GB/s takes all; a link carries 50 GB/s.
+IN_CHIP = {"TPU v4": 6, "TPU7x": 6}
 
 
 def device_order(topology: Topology | Sequence[int], devices: Sequence[Any] | None = None) -> list[Any]:
@@ -42,16 +46,27 @@ def device_order(topology: Topology | Sequence[int], devices: Sequence[Any] | No
     return [found[index] for index in np.argsort(ranks)]
 
 
-def torus_of(devices: Sequence[Any] | None = None, *, wrap: bool | Sequence[bool] | None = None) -> Torus:
+def torus_of(
+    devices: Sequence[Any] | None = None,
+    *,
+    wrap: bool | Sequence[bool] | None = None,
+    in_chip: int | None = None,
+) -> Torus:
     """The torus that the TPU devices are, by their `coords` and `core_on_chip`: `device_order` fits its ranks.
 
     Coordinates do not tell which dimensions close to rings: `wrap` does, as in `Torus` (unless stated, extents of 3 and
     more do). On a slice that is smaller than the pod in a dimension, state False for it.
 
+    Where a chip has two devices, they are the first dimension, and the link between them has the capacity `in_chip`:
+    unless stated, 6 on v4 and TPU7x, and 1 elsewhere.
+
     Raises `UsageError` if devices have no coordinates, as on a CPU, or if one is missing.
     """
     found = _devices(devices)
     coordinates, spans = _box(found)
+    in_chips = len({_core(device) for device in found}) > 1
+    if in_chip is not None and not in_chips:
+        raise UsageError(f"in_chip={in_chip} is about chips with two devices, and these have one each")
     places = {tuple(one) for one in coordinates.tolist()}
     missing = [place for place in np.ndindex(*spans) if place not in places]
     if missing:
@@ -60,7 +75,11 @@ def torus_of(devices: Sequence[Any] | None = None, *, wrap: bool | Sequence[bool
             f"{len(missing)} of {math.prod(spans)} devices are missing, the first at {missing[0]}",
             f"state them as failed, as in cs.Torus({shape}).fail_rank({missing[0]})",
         )
-    return Torus(*(spans or [1]), wrap=wrap)
+    capacity = None
+    if in_chips:
+        known = IN_CHIP.get(getattr(found[0], "device_kind", ""), 1)
+        capacity = [known if in_chip is None else in_chip, *[1] * (len(spans) - 1)]
+    return Torus(*(spans or [1]), wrap=wrap, capacity=capacity)
 
 
 def make_mesh(
@@ -122,6 +141,10 @@ def _has_coordinates(device: Any) -> bool:
     return getattr(device, "coords", None) is not None
 
 
+def _core(device: Any) -> int:
+    return getattr(device, "core_on_chip", None) or 0
+
+
 def _on_cpu(devices: Sequence[Any]) -> bool:
     return all(getattr(device, "platform", None) == "cpu" for device in devices)
 
@@ -130,8 +153,7 @@ def _box(devices: Sequence[Any]) -> tuple[NDArray[np.int64], list[int]]:
     """The coordinates of devices in the dimensions in which they differ, from 0, and the extents of the box."""
     if not all(_has_coordinates(device) for device in devices):
         raise UsageError("these devices have no coordinates: only those of a TPU do", STATED)
-    cores = [getattr(device, "core_on_chip", None) or 0 for device in devices]
-    coordinates = np.array([(core, *device.coords) for core, device in zip(cores, devices, strict=True)], np.int64)
+    coordinates = np.array([(_core(device), *device.coords) for device in devices], np.int64)
     if len(np.unique(coordinates, axis=0)) != len(devices):
         raise UsageError("two devices have the same coordinates")
     coordinates -= coordinates.min(axis=0)

@@ -19,7 +19,7 @@ from ._programs import ENVIRONMENT, KINDS, PROGRAMS, Question, ask
 
 COLUMNS: dict[str, Callable[[dict[str, Any]], str]] = {
     "counted MB": lambda row: megabytes(row["counted_bytes"]) + ("+" if row["loops"] else ""),
-    "HBM MB": lambda row: megabytes(row["hbm_bytes"]),
+    "HBM MB": lambda row: "-" if row["hbm_bytes"] is None else megabytes(row["hbm_bytes"]),
     "sent MB": lambda row: megabytes(row["sent_bytes"]) if row["permutes"] else "-",
     "sent/needed": lambda row: f"{row['sent_over_needed']:.2f}" if row["sent_over_needed"] else "-",
     "permutes": lambda row: str(row["permutes"] or "-"),
@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     add("machine", help="as libtpu names it: v4:4x4x4, v5e:8x8, v5p:4x4x4, v6e:4x4, ...")
     add("--no-wrap", action="store_true", help="no dimension closes to a ring, as in slices smaller than a pod")
     add("--fail", action="append", default=[], metavar="CABLE", help="a failed cable: 0,1 or 2,x+; may be repeated")
+    add("--in-chip", type=int, metavar="N", help="capacity of the link within a chip of two devices (default 6)")
     add("--kind", action="append", choices=KINDS, help="only this kind; may be repeated")
     add("--program", action="append", choices=PROGRAMS, help="only this program; may be repeated")
     add("--chunk-bytes", type=_size, default=16384, help="of what a rank has for another (default 16384)")
@@ -96,6 +97,7 @@ def _report(options: argparse.Namespace) -> int:
         options.machine,
         not options.no_wrap,
         failed,
+        options.in_chip,
         options.chunk_bytes,
         options.dtype,
         options.tiled,

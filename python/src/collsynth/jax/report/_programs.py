@@ -17,9 +17,8 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from ... import Torus
 from ..._errors import UsageError
-from .. import collective, pallas, plan
+from .. import collective, pallas, plan, torus_of
 from .._grain import LINKS
 from .._permutes import PermuteCollective
 from ._hlo import Program
@@ -49,6 +48,8 @@ class Question:
     wrap: bool
     #: Failed cables, each as `fail_cable` takes it.
     failed: list[list[Any]]
+    #: The capacity of the link within a chip of two devices, if it is not `torus_of`'s.
+    in_chip: int | None
     #: Of what a rank has for another; `tiled`: as rows of 128 elements, else as a vector.
     chunk_bytes: int
     dtype: str
@@ -71,7 +72,7 @@ def ask(question: Question, kind: str, program: str) -> dict[str, Any]:
     shape = {"all_gather": chunk, "all_reduce": (ranks * chunk[0], *chunk[1:])}.get(kind, (ranks, *chunk))
     known: dict[str, Any] = {}
     if program in ("permutes", "kernel"):
-        run, tables, known = _ours(question, kind, program, extents, shape)
+        run, tables, known = _ours(question, kind, program, devices, shape)
         operands = [((ranks, *shape), question.dtype), (tables.shape, "int32")]
     else:
         run = _by_axis(kind, axes, extents) if by_axis else _whole(kind)
@@ -106,9 +107,9 @@ def _devices(question: Question) -> tuple[list[Any], list[tuple[int, ...]]]:
 
 
 def _ours(
-    question: Question, kind: str, program: str, extents: list[int], shape: tuple[int, ...]
+    question: Question, kind: str, program: str, devices: list[Any], shape: tuple[int, ...]
 ) -> tuple[Shard, Any, dict[str, Any]]:
-    torus = Torus(*extents, wrap=None if question.wrap else False)
+    torus = torus_of(devices, wrap=None if question.wrap else False, in_chip=question.in_chip)
     for cable in question.failed:
         torus = torus.fail_cable(*cable)
     generation = question.machine.partition(":")[0]
@@ -176,7 +177,18 @@ def _by_axis(kind: str, axes: tuple[str, ...], extents: list[int]) -> Shard:
 
 def _figures(compiled: Any, coords: list[tuple[int, ...]], wrap: bool, needed: float | None) -> dict[str, Any]:
     """What a compiled program moves. `needed`: what its permutes would send without any padding."""
-    memory, program = compiled.memory_analysis(), Program(compiled.as_text())
+    memory = compiled.memory_analysis()
+    figures = {
+        "counted_bytes": int(compiled.cost_analysis()["bytes accessed"]),
+        "temporary_bytes": memory.temp_size_in_bytes,
+        "code_bytes": memory.generated_code_size_in_bytes,
+    }
+    try:
+        program = Program(compiled.as_text())
+    except jax.errors.JaxRuntimeError:
+        # JAX cannot print what XLA's own collectives become on TPU7x.
+        unknown = dict.fromkeys(["hbm_bytes", "permutes", "farthest", "under_way", "sent_bytes", "sent_over_needed"])
+        return {**figures, "loops": False, **unknown}
     spans = [max(axis) + 1 for axis in zip(*coords, strict=True)]
 
     def cables(start: int, end: int) -> int:
@@ -186,7 +198,7 @@ def _figures(compiled: Any, coords: list[tuple[int, ...]], wrap: bool, needed: f
     permutes = program.permutes
     sent = sum(one.size * one.times for one in permutes)
     return {
-        "counted_bytes": int(compiled.cost_analysis()["bytes accessed"]),
+        **figures,
         "loops": program.has_loops,
         "hbm_bytes": program.traffic,
         "permutes": sum(one.times for one in permutes),
@@ -194,6 +206,4 @@ def _figures(compiled: Any, coords: list[tuple[int, ...]], wrap: bool, needed: f
         "under_way": program.under_way,
         "sent_bytes": sent,
         "sent_over_needed": round(sent / needed, 3) if needed else None,
-        "temporary_bytes": memory.temp_size_in_bytes,
-        "code_bytes": memory.generated_code_size_in_bytes,
     }
