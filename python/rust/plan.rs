@@ -273,19 +273,15 @@ impl Schedule {
         Ok((Self::read(verified.into_any().into()), was.into_iter().map(|rank| rank.0).collect()))
     }
 
-    /// Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.
-    fn buffer_sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        numbers(py, &slots::sizes(&self.plain(py)?))
-    }
-
-    /// Every chunk move with the slots it reads and writes, and the copies before the first step; see `slots`.
-    fn slot_moves<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+    /// Slots of input, output and scratch, 3 numbers of 32 bits for each rank; every chunk move with the slots it reads
+    /// and writes; the copies before the first step. See `slots`.
+    fn slot_moves<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyBytes>; 3]> {
         let (schedule, program) = (self.every_move(py)?, self.plain(py)?);
         let topology = self.held.verified.problem.topology();
         let (moves, copies) = py
             .detach(|| slots::tables(topology, schedule, &program))
             .ok_or_else(|| errors::usage(py, "internal error: the program does not follow its schedule"))?;
-        Ok((numbers(py, &moves)?, numbers(py, &copies)?))
+        Ok([numbers(py, &slots::sizes(&program))?, numbers(py, &moves)?, numbers(py, &copies)?])
     }
 }
 

@@ -114,7 +114,7 @@ def test_the_definitions_tell_right_from_wrong():
 
 def test_relays_have_no_buffers_of_their_own():
     plan = cs.plan(DEAD, groups=ODD, parts=1)
-    sizes = np.frombuffer(plan._schedule.buffer_sizes(), np.int32).reshape(16, 3)
+    sizes = np.frombuffer(plan._schedule.slot_moves()[0], np.int32).reshape(16, 3)
     assert sizes[5].tolist()[:2] == [0, 0]
     assert (sizes[3].tolist()[:2], sizes[9].tolist()[:2]) == ([5, 5], [7, 7])
     assert sizes[[5, 6, 11, 14], 2].any(), "nobody relays"

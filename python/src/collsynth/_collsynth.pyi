@@ -127,10 +127,6 @@ class Schedule:
     """
     A verified schedule, in the explicit or in the compact form.
     """
-    def buffer_sizes(self, /) -> bytes:
-        """
-        Slots of input, output and scratch of each rank: 3 numbers of 32 bits for each rank.
-        """
     def chunk_label(self, /, chunk: SupportsIndex) -> str:
         """
         What a chunk is called: `2>3` or `2>3.1`.
@@ -199,9 +195,10 @@ class Schedule:
         """
         Writes that file, whole or not at all; `.gz`: compressed.
         """
-    def slot_moves(self, /) -> tuple[bytes, bytes]:
+    def slot_moves(self, /) -> list[bytes]:
         """
-        Every chunk move with the slots it reads and writes, and the copies before the first step; see `slots`.
+        Slots of input, output and scratch, 3 numbers of 32 bits for each rank; every chunk move with the slots it reads
+        and writes; the copies before the first step. See `slots`.
         """
     @property
     def steps_bound(self, /) -> int:

@@ -65,11 +65,10 @@ class Tables:
         self.members = set(range(self.ranks)) if groups is None else {rank for group in groups for rank in group}
         #: The root or, in groups, the root of each.
         self.roots = {self.root} if groups is None or self.root is None else {group[self.root] for group in groups}
-        sizes = np.frombuffer(plan._schedule.buffer_sizes(), np.int32).reshape(self.ranks, 3)
-        most = sizes[self.live].max(axis=0)
+        sizes, moves, copies = plan._schedule.slot_moves()
+        most = np.frombuffer(sizes, np.int32).reshape(self.ranks, 3)[self.live].max(axis=0)
         #: The first place of input, output and scratch, then the number of places.
         self.first: list[int] = [0, *(int(end) for end in np.cumsum(most))]
-        moves, copies = plan._schedule.slot_moves()
         self._moves = np.frombuffer(moves, np.int32).reshape(-1, 10)
         rows = np.frombuffer(copies, np.int32).reshape(-1, 5)
         #: What stays at its rank: rank, source, target.
@@ -114,8 +113,8 @@ class Tables:
 
     @cached_property
     def _later(self) -> NDArray[np.bool_]:
-        step, end, target = self._moves[:, 0], self._moves[:, 2], self._places(self._moves[:, 8:10])
-        _, first = np.unique(np.stack([step, end, target], axis=1), axis=0, return_index=True)
+        step, end, target = self._moves[:, 0].astype(np.int64), self._moves[:, 2], self._places(self._moves[:, 8:10])
+        _, first = np.unique((step * self.ranks + end) * self.places + target, return_index=True)
         later = np.ones(len(self._moves), bool)
         later[first] = False
         return later

@@ -286,7 +286,11 @@ class Rows:
 
 def rows_for_permutes(tables: Tables) -> Rows:
     """The rows of a plan for programs of permutes: in regions, unless these take several times the memory."""
-    in_regions, by_row = Rows(tables, regions=True), Rows(tables)
+    in_regions = Rows(tables, regions=True)
+    # There are at least as many rows as the operand or the result has. Sums do not land in regions.
+    if not in_regions.in_regions or in_regions.count <= MOST * max(in_regions.inputs, in_regions.outputs):
+        return in_regions
+    by_row = Rows(tables)
     return in_regions if in_regions.count <= MOST * by_row.count else by_row
 
 
