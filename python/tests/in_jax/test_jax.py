@@ -390,6 +390,12 @@ def test_the_link_within_a_chip(kind, stated, capacity):
     for one in chips:
         one.device_kind = kind
     assert torus_of(chips, in_chip=stated) == cs.Torus(2, 3, 2, capacity=[capacity, 1, 1])
+    with pytest.raises(cs.UsageError, match="1 of 12 devices are missing") as raised:
+        torus_of(chips[1:], in_chip=stated)
+    torus = f"cs.Torus(2, 3, 2, capacity=[{capacity}, 1, 1])"
+    assert raised.value.hint == f"state them as failed, as in {torus}.fail_rank((0, 0, 0))"
+    dead = cs.Torus(2, 3, 2, capacity=[capacity, 1, 1]).fail_rank((0, 0, 0))
+    assert len(device_order(dead, chips[1:])) == 11
 
 
 def test_the_torus_of_odd_devices():

@@ -15,7 +15,7 @@ import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.sharding import AxisType, PartitionSpec  # noqa: E402
 
-from collsynth.jax import collective, make_mesh  # noqa: E402
+from collsynth.jax import collective, make_mesh, pallas  # noqa: E402
 
 #: The axes of a mesh, and how many of them the plan runs along.
 MESHES = {
@@ -265,7 +265,8 @@ def test_groups_are_those_of_jax(kind):
     np.testing.assert_array_equal(ours, wanted)
 
 
-def test_other_groups_are_refused():
+@pytest.mark.parametrize("collective", [collective, pallas.collective])
+def test_other_groups_are_refused(collective):
     plan = cs.plan(cs.Torus(4), "all_gather", groups=[[1, 0], [2, 3]])
     assert collective(plan, "x", axis_index_groups=np.array([[2, 3], [1, 0]])).plan is plan
     with pytest.raises(cs.UsageError, match=r"axis_index_groups are \[\[0, 1\], \[2, 3\]\], but the plan") as raised:
@@ -275,3 +276,5 @@ def test_other_groups_are_refused():
     assert collective(whole, "x", axis_index_groups=[[0, 1, 2, 3]]).plan is whole
     with pytest.raises(cs.UsageError, match="but the plan is for no groups"):
         collective(whole, "x", axis_index_groups=[[0, 1], [2, 3]])
+    with pytest.raises(cs.UsageError, match="a group is a list of ranks"):
+        collective(whole, "x", axis_index_groups=[0, 1, 2, 3])

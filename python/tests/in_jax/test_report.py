@@ -81,6 +81,8 @@ def test_what_is_refused(arguments, message):
         (["4x4"], "named like v5p:4x4x4"),
         (["v5e:2x2", "--fail", "0,99"], "rank 99 is out of range"),
         (["v5e:2x2", "--dtype", "float12"], "float12"),
+        (["v5e:2x2", "--in-chip", "2", "--program", "xla"], "in_chip=2 is about chips with two devices"),
+        (["v4:2x2x2", "--in-chip", "0"], "capacity"),
     ],
 )
 def test_what_no_machine_has(arguments, message):
@@ -98,3 +100,16 @@ def test_a_report():
     permutes, _ = found["rows"]
     assert (permutes["farthest"], permutes["sent_over_needed"], permutes["loops"]) == (1, 1.0, False)
     assert 0 < permutes["sent_bytes"] < permutes["counted_bytes"]
+
+
+@needs_libtpu
+def test_what_cannot_be_printed_is_left_out():
+    one = ["--kind", "all_gather", "--program"]
+    shown = report("tpu7x:2x2x2", *one, "xla")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.splitlines()[1].split()[3:6] == ["-", "-", "-"]
+    done = report("tpu7x:2x2x2", *one, "xla", *one[2:], "permutes", "--format", "json")
+    xla, permutes = json.loads(done.stdout)["rows"]
+    assert xla["counted_bytes"] > 0
+    assert xla["permutes"] is None
+    assert (permutes["farthest"], permutes["sent_over_needed"]) == (1, 1.0)

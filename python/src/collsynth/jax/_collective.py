@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +14,7 @@ from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
 from .._errors import UsageError
+from .._groups import members_of
 from .._plan import Plan
 from .._running.tables import Ints, RankTables, tables_of
 from ._mesh import names_of
@@ -21,6 +22,9 @@ from ._tiles import from_tiles, to_tiles
 
 Array = jax.Array
 AxisNames = str | Sequence[str]
+
+if TYPE_CHECKING:
+    from .._groups import Groups
 
 
 class Collective(abc.ABC):
@@ -37,13 +41,15 @@ class Collective(abc.ABC):
     #: Shape (ranks, numbers), int32.
     tables: np.ndarray[Any, np.dtype[np.int32]]
 
-    def __init__(self, plan: Plan, axis_names: AxisNames) -> None:
+    def __init__(self, plan: Plan, axis_names: AxisNames, axis_index_groups: Groups | None = None) -> None:
         if not isinstance(plan, Plan):
             raise UsageError(f"plan is a plan, as cs.plan or cs.load(path) give it, not {plan!r}")
         self.plan = plan
         self.axis_names = names_of(axis_names)
         if not self.axis_names or len(set(self.axis_names)) < len(self.axis_names):
             raise UsageError(f"axis names are distinct, and at least one, not {self.axis_names}")
+        if axis_index_groups is not None:
+            _check_groups(plan, axis_index_groups)
         self.tables_spec = PartitionSpec(self.axis_names)
         self._plan_tables = tables_of(plan)
         self._shapes = RankTables(self._plan_tables, 0)
@@ -136,3 +142,12 @@ class Collective(abc.ABC):
                 raise UsageError(f"tables of shape {tables.shape}: shard the tables over {self.axis_names}")
             return tables[0]
         return jnp.asarray(self.tables)[lax.axis_index(self.axis_names)]
+
+
+def _check_groups(plan: Plan, stated: Groups) -> None:
+    """Refuses groups other than the plan's. Their order does not matter; that of their members numbers rows."""
+    groups = members_of(plan.topology, stated)
+    if sorted(groups) != sorted(plan.groups or [list(range(plan.topology.ranks))]):
+        planned = f"groups {plan.groups}" if plan.groups else "no groups"
+        hint = f"cs.plan(..., groups={groups}) plans for them"
+        raise UsageError(f"axis_index_groups are {groups}, but the plan is for {planned}", hint)

@@ -64,21 +64,20 @@ def torus_of(
     """
     found = _devices(devices)
     coordinates, spans = _box(found)
-    in_chips = len({_core(device) for device in found}) > 1
-    if in_chip is not None and not in_chips:
+    capacity = None
+    if len({_core(device) for device in found}) > 1:
+        known = IN_CHIP.get(getattr(found[0], "device_kind", ""), 1)
+        capacity = [known if in_chip is None else in_chip, *[1] * (len(spans) - 1)]
+    elif in_chip is not None:
         raise UsageError(f"in_chip={in_chip} is about chips with two devices, and these have one each")
     places = {tuple(one) for one in coordinates.tolist()}
     missing = [place for place in np.ndindex(*spans) if place not in places]
     if missing:
-        shape = ", ".join(map(str, spans))
+        shape = ", ".join(map(str, spans)) + (f", capacity={capacity}" if capacity else "")
         raise UsageError(
             f"{len(missing)} of {math.prod(spans)} devices are missing, the first at {missing[0]}",
             f"state them as failed, as in cs.Torus({shape}).fail_rank({missing[0]})",
         )
-    capacity = None
-    if in_chips:
-        known = IN_CHIP.get(getattr(found[0], "device_kind", ""), 1)
-        capacity = [known if in_chip is None else in_chip, *[1] * (len(spans) - 1)]
     return Torus(*(spans or [1]), wrap=wrap, capacity=capacity)
 
 

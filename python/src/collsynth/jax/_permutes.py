@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,9 @@ from .._plan import Plan
 from .._running.tables import Ints
 from ._collective import Array, AxisNames, Collective
 from ._rows import Step, rows_for_permutes
+
+if TYPE_CHECKING:
+    from .._groups import Groups
 
 #: As many steps of the same shape in a row are a loop.
 LOOP = 8
@@ -67,8 +70,10 @@ class PermuteCollective(Collective):
     and at the end: float32, say, for operands of bfloat16. As many bytes are sent; the buffer takes more.
     """
 
-    def __init__(self, plan: Plan, axis_names: AxisNames, sums_in: Any = None) -> None:
-        super().__init__(plan, axis_names)
+    def __init__(
+        self, plan: Plan, axis_names: AxisNames, sums_in: Any = None, axis_index_groups: Groups | None = None
+    ) -> None:
+        super().__init__(plan, axis_names, axis_index_groups)
         # What is only moved stays as it is.
         self._sums_in = None if sums_in is None or not self._plan_tables.adds else jnp.dtype(sums_in)
         rows = self._placed = rows_for_permutes(self._plan_tables)

@@ -15,7 +15,7 @@ The kernel has run in the TPU interpreter only, on up to 9 devices, never on har
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +30,9 @@ from .._plan import Plan
 from .._running.tables import Ints
 from ._collective import Array, AxisNames, Collective
 from ._rows import Exchange, Rows, Step
+
+if TYPE_CHECKING:
+    from .._groups import Groups
 
 #: Sums are formed in blocks of at most as many rows of 128 elements.
 BLOCK = 512
@@ -85,8 +88,10 @@ class KernelCollective(Collective):
     is no TPU. Not differentiable.
     """
 
-    def __init__(self, plan: Plan, axis_names: AxisNames, interpret: Any = False) -> None:
-        super().__init__(plan, axis_names)
+    def __init__(
+        self, plan: Plan, axis_names: AxisNames, interpret: Any = False, axis_index_groups: Groups | None = None
+    ) -> None:
+        super().__init__(plan, axis_names, axis_index_groups)
         self._interpret = interpret
         rows = self._placed = Rows(self._plan_tables, exclusive=True)
         self._blocks: list[Any] = [rows.start, rows.end, rows.filled]
@@ -298,9 +303,14 @@ def await_arrived(copy: Any, count: Any) -> None:
     _count(count, lambda _: copy.wait_recv())
 
 
-def collective(plan: Plan, axis_names: AxisNames, interpret: Any = False) -> KernelCollective:
-    """The collective of a plan as a kernel, for the shards of `shard_map` along these axes of the mesh."""
-    return KernelCollective(plan, axis_names, interpret)
+def collective(
+    plan: Plan, axis_names: AxisNames, interpret: Any = False, *, axis_index_groups: Groups | None = None
+) -> KernelCollective:
+    """The collective of a plan as a kernel, for the shards of `shard_map` along these axes of the mesh.
+
+    `axis_index_groups` are as for `collsynth.jax.collective`.
+    """
+    return KernelCollective(plan, axis_names, interpret, axis_index_groups)
 
 
 def _for_each(own: Any, columns: _Columns, width: int, do: Callable[[list[Any]], None]) -> None:

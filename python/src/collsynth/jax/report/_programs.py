@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ... import Torus
 from ..._errors import UsageError
 from .. import collective, pallas, plan, torus_of
 from .._grain import LINKS
@@ -26,6 +27,9 @@ from ._hlo import Program
 KINDS = ["all_to_all", "all_gather", "reduce_scatter", "all_reduce"]
 #: Ours, as permutes and as a kernel; XLA's own, over all devices and along one axis after the other.
 PROGRAMS = ["permutes", "kernel", "xla", "xla by axis"]
+
+#: What is read from the text of a program; None where there is none.
+MOVED = ["loops", "hbm_bytes", "permutes", "farthest", "under_way", "sent_bytes", "sent_over_needed"]
 
 #: Without these, libtpu looks for a TPU, and for the machine it is part of.
 ENVIRONMENT = {
@@ -63,6 +67,9 @@ def ask(question: Question, kind: str, program: str) -> dict[str, Any]:
     os.environ.update(ENVIRONMENT)
     devices, coords = _devices(question)
     extents = [extent for extent in (max(axis) + 1 for axis in zip(*coords, strict=True)) if extent > 1]
+    torus = torus_of(devices, wrap=None if question.wrap else False, in_chip=question.in_chip)
+    for cable in question.failed:
+        torus = torus.fail_cable(*cable)
     by_axis = program == "xla by axis"
     axes = tuple(f"d{place}" for place in range(len(extents))) if by_axis else ("ranks",)
     mesh = Mesh(np.array(devices).reshape(extents[::-1] if by_axis else [-1]), axes)
@@ -72,7 +79,7 @@ def ask(question: Question, kind: str, program: str) -> dict[str, Any]:
     shape = {"all_gather": chunk, "all_reduce": (ranks * chunk[0], *chunk[1:])}.get(kind, (ranks, *chunk))
     known: dict[str, Any] = {}
     if program in ("permutes", "kernel"):
-        run, tables, known = _ours(question, kind, program, devices, shape)
+        run, tables, known = _ours(question, kind, program, torus, shape)
         operands = [((ranks, *shape), question.dtype), (tables.shape, "int32")]
     else:
         run = _by_axis(kind, axes, extents) if by_axis else _whole(kind)
@@ -82,11 +89,26 @@ def ask(question: Question, kind: str, program: str) -> dict[str, Any]:
     mapped, began = jax.jit(shard), time.monotonic()
     lowered = mapped.lower(*structs)
     between = time.monotonic()
-    compiled = lowered.compile()
+    compiled: Any = lowered.compile()
     done = time.monotonic()
     needed = known.pop("needed_bytes", None)
     found = {**known, "lower_seconds": round(between - began, 2), "compile_seconds": round(done - between, 2)}
-    return {**found, **_figures(compiled, coords, question.wrap, needed)}
+    try:
+        text = compiled.as_text()
+    except jax.errors.JaxRuntimeError:
+        # JAX cannot print what XLA's own collectives become on TPU7x. Ours it must.
+        if known:
+            raise
+        text = None
+    moved = dict.fromkeys(MOVED) if text is None else _moved(Program(text), coords, question.wrap, needed)
+    memory = compiled.memory_analysis()
+    return {
+        **found,
+        "counted_bytes": int(compiled.cost_analysis()["bytes accessed"]),
+        **moved,
+        "temporary_bytes": memory.temp_size_in_bytes,
+        "code_bytes": memory.generated_code_size_in_bytes,
+    }
 
 
 def _devices(question: Question) -> tuple[list[Any], list[tuple[int, ...]]]:
@@ -107,11 +129,8 @@ def _devices(question: Question) -> tuple[list[Any], list[tuple[int, ...]]]:
 
 
 def _ours(
-    question: Question, kind: str, program: str, devices: list[Any], shape: tuple[int, ...]
+    question: Question, kind: str, program: str, torus: Torus, shape: tuple[int, ...]
 ) -> tuple[Shard, Any, dict[str, Any]]:
-    torus = torus_of(devices, wrap=None if question.wrap else False, in_chip=question.in_chip)
-    for cable in question.failed:
-        torus = torus.fail_cable(*cable)
     generation = question.machine.partition(":")[0]
     bandwidth = None if generation in LINKS else LINKS["v5p"]
     planned = plan(
@@ -175,20 +194,8 @@ def _by_axis(kind: str, axes: tuple[str, ...], extents: list[int]) -> Shard:
     return found
 
 
-def _figures(compiled: Any, coords: list[tuple[int, ...]], wrap: bool, needed: float | None) -> dict[str, Any]:
-    """What a compiled program moves. `needed`: what its permutes would send without any padding."""
-    memory = compiled.memory_analysis()
-    figures = {
-        "counted_bytes": int(compiled.cost_analysis()["bytes accessed"]),
-        "temporary_bytes": memory.temp_size_in_bytes,
-        "code_bytes": memory.generated_code_size_in_bytes,
-    }
-    try:
-        program = Program(compiled.as_text())
-    except jax.errors.JaxRuntimeError:
-        # JAX cannot print what XLA's own collectives become on TPU7x.
-        unknown = dict.fromkeys(["hbm_bytes", "permutes", "farthest", "under_way", "sent_bytes", "sent_over_needed"])
-        return {**figures, "loops": False, **unknown}
+def _moved(program: Program, coords: list[tuple[int, ...]], wrap: bool, needed: float | None) -> dict[str, Any]:
+    """What a compiled program moves, by its text. `needed`: what its permutes would send without any padding."""
     spans = [max(axis) + 1 for axis in zip(*coords, strict=True)]
 
     def cables(start: int, end: int) -> int:
@@ -197,13 +204,8 @@ def _figures(compiled: Any, coords: list[tuple[int, ...]], wrap: bool, needed: f
 
     permutes = program.permutes
     sent = sum(one.size * one.times for one in permutes)
-    return {
-        **figures,
-        "loops": program.has_loops,
-        "hbm_bytes": program.traffic,
-        "permutes": sum(one.times for one in permutes),
-        "farthest": max((cables(*pair) for one in permutes for pair in one.pairs), default=0),
-        "under_way": program.under_way,
-        "sent_bytes": sent,
-        "sent_over_needed": round(sent / needed, 3) if needed else None,
-    }
+    over = round(sent / needed, 3) if needed else None
+    farthest = max((cables(*pair) for one in permutes for pair in one.pairs), default=0)
+    count = sum(one.times for one in permutes)
+    figures = [program.has_loops, program.traffic, count, farthest, program.under_way, sent, over]
+    return dict(zip(MOVED, figures, strict=True))
