@@ -70,6 +70,17 @@ fn a_job_is_run_lowered_and_drawn_whole() {
         assert!(bench.names().contains(&format!("rank.{number}.json")));
     }
 
+    // In another tool's format too: the blocks of all ranks are the file, one program per rank for all collectives.
+    let whole = bench.stdout("convert done.json --to goal --chunk-bytes 1KiB");
+    let block = |rank| bench.stdout(&format!("convert done.json --to goal --chunk-bytes 1KiB --rank {rank}"));
+    assert_eq!(whole, format!("num_ranks 16\n{}", (0..16).map(block).collect::<String>()));
+    bench.ended(0, "convert done.json --to chakra -o job");
+    assert_eq!(bench.names().iter().filter(|name| name.starts_with("job.") && name.ends_with(".et")).count(), 16);
+    bench.ended(0, "convert done.json -o moves.csv");
+    assert!(text(&bench.read("moves.csv")).starts_with("schedule,step,from,to,"));
+    assert!(bench.stdout("convert done.json --to trace").contains("\"all_to_all, step 1: "));
+    assert!(text(&bench.ended(2, "convert done.json --to msccl").stderr).contains("--schedule 0"));
+
     let page = bench.stdout("view done.json");
     assert!(page.contains("done.json, schedule 3") && page.contains("\"headline\":\"barrier on a 2x4x2"));
 }
@@ -84,7 +95,7 @@ fn a_job_that_holds_alone_and_not_together_is_drawn_and_not_run() {
     job["schedules"][1] = job["schedules"][0].clone();
     job.as_object_mut().unwrap().remove("bound");
     bench.write("crowded.json", &job.to_string());
-    for command in ["run crowded.json", "lower crowded.json -o p.json"] {
+    for command in ["run crowded.json", "lower crowded.json -o p.json", "convert crowded.json -o p.csv"] {
         let ended = bench.ended(1, command);
         assert!(text(&ended.stderr).contains("J002"), "{command}: {}", text(&ended.stderr));
     }
@@ -134,7 +145,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
 fn a_job_is_no_schedule() {
     let bench = bench();
     bench.ended(0, "--torus 2x4x2 --job job.json -q -o done.json");
-    for command in ["show done.json", "convert done.json --to csv", "polish done.json"] {
+    for command in ["show done.json", "convert done.json --to compact", "polish done.json"] {
         let ended = bench.ended(2, command);
         assert!(text(&ended.stderr).contains("synth convert"), "{command}: {}", text(&ended.stderr));
     }

@@ -35,8 +35,9 @@ pub struct NoOrder {
     pub worker: usize,
 }
 
-/// The file of a rank with slots of `slot_bytes` bytes. An idle rank has a file without nodes. O(operations of the
-/// rank).
+/// The file of a rank for programs that run side by side, with slots of `slot_bytes` bytes: one, or those of a job.
+/// Tags, nodes and workers of the second go on where those of the first end. An idle rank has a file without nodes.
+/// O(operations of the rank).
 ///
 /// # Errors
 ///
@@ -45,25 +46,42 @@ pub struct NoOrder {
 /// # Panics
 ///
 /// If the rank is out of range.
-pub fn to_bytes(program: &Program, rank: RankId, slot_bytes: u64) -> Result<Vec<u8>, NoOrder> {
+pub fn to_bytes(programs: &[Program], rank: RankId, slot_bytes: u64) -> Result<Vec<u8>, NoOrder> {
+    let kinds: Vec<&str> = programs.iter().map(|program| program.problem.collective().kind.name()).collect();
     let mut bytes = GlobalMetadata {
         version: String::new(),
         attr: vec![
             Attribute::of("schema", Value::Text(SCHEMA.to_owned())),
-            Attribute::of("collective", Value::Text(program.problem.collective().kind.name().to_owned())),
+            Attribute::of("collective", Value::Text(kinds.join(","))),
         ],
     }
     .encode_length_delimited_to_vec();
-    for node in Nodes::new(program, rank, slot_bytes).all()? {
-        bytes.extend(node.encode_length_delimited_to_vec());
+    let mut from = Counted::default();
+    for program in programs {
+        let nodes = Nodes::new(program, rank, slot_bytes, from).all()?;
+        from.node += nodes.len();
+        from.worker += program.workers(rank).len();
+        from.tag += program.channels.len();
+        for node in nodes {
+            bytes.extend(node.encode_length_delimited_to_vec());
+        }
     }
     Ok(bytes)
+}
+
+/// What the nodes, workers and channels of a program are counted from.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    node: usize,
+    worker: usize,
+    tag: usize,
 }
 
 struct Nodes<'a> {
     program: &'a Program,
     rank: RankId,
     slot_bytes: u64,
+    from: Counted,
     nodes: Vec<Node>,
     /// For each worker, the last node of each operation so far; for a wait that nobody awaits, the node before it.
     last: Vec<Vec<Option<u64>>>,
@@ -73,12 +91,13 @@ struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    fn new(program: &'a Program, rank: RankId, slot_bytes: u64) -> Self {
+    fn new(program: &'a Program, rank: RankId, slot_bytes: u64, from: Counted) -> Self {
         let count = program.workers(rank).len();
         Self {
             program,
             rank,
             slot_bytes,
+            from,
             nodes: Vec::new(),
             last: vec![Vec::new(); count],
             pending: vec![Vec::new(); count],
@@ -97,7 +116,7 @@ impl<'a> Nodes<'a> {
             match behind {
                 None => return Ok(self.nodes),
                 Some(worker) if self.last.iter().map(Vec::len).sum::<usize>() == before => {
-                    return Err(NoOrder { rank: self.rank, worker });
+                    return Err(NoOrder { rank: self.rank, worker: self.from.worker + worker });
                 }
                 Some(_) => {}
             }
@@ -124,8 +143,8 @@ impl<'a> Nodes<'a> {
             let mut data_deps = std::mem::take(&mut nodes.pending[worker]);
             data_deps.sort_unstable();
             data_deps.dedup();
-            let id = nodes.nodes.len() as u64;
-            let name = format!("{what} worker {worker} operation {index}");
+            let id = (nodes.from.node + nodes.nodes.len()) as u64;
+            let name = format!("{what} worker {} operation {index}", nodes.from.worker + worker);
             nodes.nodes.push(Node { id, name, kind: kind as i32, data_deps, attr });
             // The operation's next node depends on this one.
             nodes.pending[worker].push(id);
@@ -169,7 +188,7 @@ impl<'a> Nodes<'a> {
             Attribute::of("comm_size", Value::Int64(bytes as i64)),
             Attribute::of("comm_src", Value::Int32(ends.from.0 as i32)),
             Attribute::of("comm_dst", Value::Int32(ends.to.0 as i32)),
-            Attribute::of("comm_tag", Value::Int32(channel as i32)),
+            Attribute::of("comm_tag", Value::Int32((self.from.tag + channel as usize) as i32)),
         ]
     }
 }

@@ -1,6 +1,7 @@
 //! Chakra traces, decoded again from the definition of protobuf's wire format and of the schema alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::slice;
 
 use collsynth::format::chakra::to_bytes;
 use collsynth::lower::{Target, lower};
@@ -104,10 +105,10 @@ fn nodes(bytes: &[u8]) -> Vec<Node> {
     all
 }
 
-/// The traces have the whole program: each packet once at each end, each order, and no cycle.
-fn check(name: &str, program: &Program) {
-    let traces: Vec<Vec<Node>> =
-        (0..program.rank_count() as u32).map(|rank| nodes(&to_bytes(program, RankId(rank), 64).unwrap())).collect();
+/// The traces have all of the programs: each packet once at each end, each order, and no cycle.
+fn check(name: &str, programs: &[Program]) {
+    let ranks = (0..programs[0].rank_count() as u32).map(RankId);
+    let traces: Vec<Vec<Node>> = ranks.map(|rank| nodes(&to_bytes(programs, rank, 64).unwrap())).collect();
     let mut sent: BTreeMap<_, Vec<u64>> = BTreeMap::new();
     let mut received = sent.clone();
     for (rank, trace) in traces.iter().enumerate() {
@@ -132,15 +133,15 @@ fn check(name: &str, program: &Program) {
         }
     }
     assert_eq!(sent, received, "{name}: packets pair by source, destination and tag, in order and length");
-    let figures = figures(program);
-    assert_eq!(sent.values().map(Vec::len).sum::<usize>(), figures.packets + figures.tokens, "{name}");
+    let packets = programs.iter().map(figures).map(|figures| figures.packets + figures.tokens);
+    assert_eq!(sent.values().map(Vec::len).sum::<usize>(), packets.sum::<usize>(), "{name}");
     for (rank, trace) in traces.iter().enumerate() {
-        check_orders(name, program, RankId(rank as u32), trace);
+        check_orders(name, programs, RankId(rank as u32), trace);
     }
 }
 
-/// Nodes follow their dependencies, and the trace keeps every order of the program.
-fn check_orders(name: &str, program: &Program, rank: RankId, trace: &[Node]) {
+/// Nodes follow their dependencies, and the trace keeps every order of the programs.
+fn check_orders(name: &str, programs: &[Program], rank: RankId, trace: &[Node]) {
     let mut before: Vec<HashSet<u64>> = Vec::new();
     // The first and the last node of each operation.
     let mut of: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
@@ -158,23 +159,27 @@ fn check_orders(name: &str, program: &Program, rank: RankId, trace: &[Node]) {
         let key = (worker.parse().unwrap(), operation.parse().unwrap());
         of.entry(key).or_insert((node.id, node.id)).1 = node.id;
     }
-    let first_worker = program.workers(rank).start;
-    for worker in program.workers(rank) {
-        let own = worker - first_worker;
-        let mut earlier: Vec<u64> = Vec::new();
-        for (number, operation) in program.operations()[program.range(worker)].iter().enumerate() {
-            if let Operation::Wait { worker, operation } = *operation {
-                earlier.extend(of.get(&(worker as usize, operation as usize)).map(|ends| ends.1));
+    let mut first = 0;
+    for program in programs {
+        let workers = program.workers(rank);
+        for worker in workers.clone() {
+            let own = first + worker - workers.start;
+            let mut earlier: Vec<u64> = Vec::new();
+            for (number, operation) in program.operations()[program.range(worker)].iter().enumerate() {
+                if let Operation::Wait { worker, operation } = *operation {
+                    earlier.extend(of.get(&(first + worker as usize, operation as usize)).map(|ends| ends.1));
+                }
+                let Some(&(begin, end)) = of.get(&(own, number)) else {
+                    assert!(matches!(operation, Operation::Wait { .. }), "{name}: an operation without a node");
+                    continue;
+                };
+                for dep in earlier.drain(..) {
+                    assert!(before[begin as usize].contains(&dep), "{name}: node {begin} does not follow node {dep}");
+                }
+                earlier.push(end);
             }
-            let Some(&(first, last)) = of.get(&(own, number)) else {
-                assert!(matches!(operation, Operation::Wait { .. }), "{name}: an operation without a node");
-                continue;
-            };
-            for dep in earlier.drain(..) {
-                assert!(before[first as usize].contains(&dep), "{name}: node {first} does not follow node {dep}");
-            }
-            earlier.push(last);
         }
+        first += workers.len();
     }
 }
 
@@ -184,8 +189,11 @@ fn what_is_written_is_what_the_program_does() {
     for (index, (name, schedule)) in machine::small_schedules().into_iter().enumerate() {
         let goal = Target { barriers: Barriers::ALL[index % 3], ..Target::default() };
         let Ok(program) = lower(&schedule, &goal) else { continue };
-        check(&name, &program);
+        check(&name, slice::from_ref(&program));
         written += 1;
+        if index % 7 == 0 {
+            check(&format!("{name}, twice at once"), &[program.clone(), program]);
+        }
     }
     assert!(written > 100, "{written}");
 }
@@ -203,8 +211,9 @@ fn forwards_waits_for_waits_and_failed_ranks() {
           {"workers": [[{"op": "recv", "channel": 1, "dst": ["o", 0]}]]}]}"#,
     )
     .unwrap();
-    check("by hand", &program);
-    let middle = nodes(&to_bytes(&program, RankId(1), 100).unwrap());
+    let program = slice::from_ref(&program);
+    check("by hand", program);
+    let middle = nodes(&to_bytes(program, RankId(1), 100).unwrap());
     assert_eq!(middle.iter().map(|node| node.kind).collect::<Vec<_>>(), [6, 4, 5]);
     assert_eq!(middle.iter().map(|node| node.deps.clone()).collect::<Vec<_>>(), [vec![], vec![0], vec![1]]);
     assert_eq!(middle[2].attr["comm_size"], (9, 100));
@@ -214,5 +223,5 @@ fn forwards_waits_for_waits_and_failed_ranks() {
     )
     .unwrap();
     let words = "worker 0 of rank 0 waits forever: its nodes have no order";
-    assert_eq!(to_bytes(&circle, RankId(0), 1).unwrap_err().to_string(), words);
+    assert_eq!(to_bytes(slice::from_ref(&circle), RankId(0), 1).unwrap_err().to_string(), words);
 }

@@ -1,5 +1,7 @@
 //! Tables of moves: what is written is read again, what is typed by hand means what it says, and the rest is refused.
 
+use std::slice;
+
 use collsynth::Request;
 use collsynth::collective::{Collective, Demand, Groups, Kind};
 use collsynth::format::csv;
@@ -15,7 +17,7 @@ use crate::support::plans::intact;
 
 fn table(solution: &Solution) -> String {
     let mut table = Vec::new();
-    csv::write(&mut table, solution, &Choice::default()).unwrap();
+    csv::write(&mut table, slice::from_ref(solution), &Choice::default()).unwrap();
     String::from_utf8(table).unwrap()
 }
 

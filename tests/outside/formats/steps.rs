@@ -1,13 +1,15 @@
 //! Formats of schedules: SCCL, TE-CCL, CSV, traces.
 
 use std::collections::BTreeSet;
+use std::slice;
 
-use collsynth::collective::{Collective, Kind};
+use collsynth::collective::{Collective, Groups, Kind};
 use collsynth::format::{csv, forestcoll, sccl, teccl, trace};
 use collsynth::problem::Problem;
 use collsynth::schedule::Choice;
 use collsynth::topology::{Shape, Topology, TopologySpec, Torus};
 use collsynth::verify::{Code, Options, Report, verify};
+use collsynth::{JobRequest, Size, grouping};
 use serde_json::{Value, json};
 
 use crate::support::machine;
@@ -135,12 +137,12 @@ fn forestcoll_trees_get_steps() {
 fn tables_and_traces_tell_of_every_move() {
     for (name, schedule) in machine::small_schedules().into_iter().step_by(7) {
         let mut table = Vec::new();
-        csv::write(&mut table, &schedule, &Choice::default()).unwrap();
+        csv::write(&mut table, slice::from_ref(&*schedule), &Choice::default()).unwrap();
         let table = String::from_utf8(table).unwrap();
         assert_eq!(table.lines().count(), 1 + schedule.schedule.move_count(), "{name}");
         let columns: BTreeSet<usize> = table.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(columns, BTreeSet::from([7]), "{name}");
-        let trace: Value = serde_json::from_str(&trace::to_string(&schedule, None)).unwrap();
+        let trace: Value = serde_json::from_str(&trace::to_string(slice::from_ref(&*schedule), None)).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let count = |kind: &str| events.iter().filter(|event| event["ph"] == kind).count();
         assert_eq!(count("X"), schedule.schedule.transfers().len(), "{name}");
@@ -157,7 +159,7 @@ fn tables_and_traces_tell_of_every_move() {
 fn traces_run_by_prices() {
     let prices = trace::Prices { alpha: 1.5e-6, bandwidth: 25e9, message_bytes: 1 << 20 };
     for (name, schedule) in machine::small_schedules().into_iter().step_by(7) {
-        let trace: Value = serde_json::from_str(&trace::to_string(&schedule, Some(&prices))).unwrap();
+        let trace: Value = serde_json::from_str(&trace::to_string(slice::from_ref(&*schedule), Some(&prices))).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let of = |kind: &'static str| events.iter().filter(move |event| event["ph"] == kind);
         let number = |event: &Value, key: &str| event[key].as_f64().unwrap();
@@ -170,5 +172,49 @@ fn traces_run_by_prices() {
             let step = ends.windows(2).find(|step| step[0] < start && start < step[1]).unwrap();
             assert!(start >= step[0] + 1.5 - 1e-3 && end <= step[1] + 1e-3, "{name}: {slice}");
         }
+    }
+}
+
+/// A job is one table, and one trace in which transfers follow one another on a link and none outlasts its step.
+#[test]
+fn a_job_is_one_table_and_one_trace() {
+    let torus = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+    let rows = Groups::new(grouping::spanned(&torus, &[0]).unwrap()).unwrap();
+    let request = JobRequest::new(&torus)
+        .collective(Kind::AllGather.in_groups(rows), Size::Parts(2))
+        .collective(Kind::AllReduce, Size::Parts(4));
+    let job = request.run().unwrap().verify().unwrap();
+    let moves: Vec<usize> = job.solutions().iter().map(|solution| solution.schedule.move_count()).collect();
+    let mut table = Vec::new();
+    csv::write(&mut table, job.solutions(), &Choice::default()).unwrap();
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.starts_with("schedule,step,from,to,via,op,chunk,label\n"));
+    let numbers = |line: &str| line.split(',').take(2).map(|cell| cell.parse().unwrap()).collect::<Vec<usize>>();
+    let lines: Vec<Vec<usize>> = table.lines().skip(1).map(numbers).collect();
+    assert_eq!([0, 1].map(|schedule| lines.iter().filter(|line| line[0] == schedule).count()), moves[..]);
+    assert!(lines.is_sorted_by_key(|line| line[1]), "in the order of the steps");
+
+    let chunk = 1e6 * 4096.0 / 25e9;
+    let prices = trace::Prices { alpha: 1e-6, bandwidth: 25e9, message_bytes: 4 * 4096 };
+    for (prices, alpha, unit) in [(None, 0.0, 1000.0), (Some(&prices), 1.0, chunk)] {
+        let trace: Value = serde_json::from_str(&trace::to_string(job.solutions(), prices)).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let mut begins = vec![0.0];
+        for width in job.widths() {
+            begins.push(begins[begins.len() - 1] + alpha + f64::from(width) * unit);
+        }
+        let mut slices: Vec<(u64, f64, f64)> = Vec::new();
+        for slice in events.iter().filter(|event| event["ph"] == "X") {
+            let start = slice["ts"].as_f64().unwrap();
+            let end = start + slice["dur"].as_f64().unwrap();
+            let (kind, of) = slice["name"].as_str().unwrap().split_once(", step ").unwrap();
+            assert!(["all_gather", "all_reduce"].contains(&kind));
+            let step: usize = of.split_once(':').unwrap().0.parse().unwrap();
+            assert!(start >= begins[step - 1] + alpha - 1e-3 && end <= begins[step] + 1e-3, "step {step}: {start}");
+            slices.push((slice["tid"].as_u64().unwrap(), start, end));
+        }
+        assert_eq!(slices.len(), job.solutions().iter().map(|one| one.schedule.transfers().len()).sum::<usize>());
+        slices.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        assert!(slices.windows(2).all(|two| two[0].0 != two[1].0 || two[0].2 <= two[1].1 + 1e-3));
     }
 }

@@ -13,15 +13,15 @@ use super::import::{Import, ImportFormat, ImportOptions};
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::reading::Reading;
 use crate::cli::io::{caller, output};
-use crate::cli::options::Given;
 use crate::cli::options::suggest::Spelled;
+use crate::cli::options::{Given, What};
 
 /// Convert a file: to another form, to or from another tool's format
 ///
 /// What is written for another tool is verified first. Of a schedule, csv and trace show the steps; the other formats
-/// hold the program that it is lowered to. What another tool made is judged, and written even if it is refuted (exit
-/// code 1): MSCCL XML as a rank program, in each form that it claims, the others as a schedule.
-/// docs/formats/other-tools.md says what each format can express.
+/// hold the program that it is lowered to. A job is written whole, or one schedule of it with --schedule. What another
+/// tool made is judged, and written even if it is refuted (exit code 1): MSCCL XML as a rank program, in each form that
+/// it claims, the others as a schedule. docs/formats/other-tools.md says what each format can express.
 #[derive(Args)]
 pub struct ConvertCommand {
     /// The file (- for standard input, .gz accepted)
@@ -88,6 +88,9 @@ impl ConvertCommand {
                 (Format::Json, None) => self.write(&json::program_to_string(&reading.program()?), "rank program"),
                 (_, None) => Err(Failure::usage("a rank program has one form").hint("leave --to out, or name a tool")),
             };
+        }
+        if let (What::Job, None, Some(export)) = (reading.what(), self.schedule, self.export(to)) {
+            return export.job(&reading);
         }
         let stated = match self.schedule {
             Some(number) => picked(&reading, number)?,

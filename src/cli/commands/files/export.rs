@@ -1,12 +1,14 @@
 //! `synth convert --to`: schedules and rank programs in other tools' formats.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use clap::Args;
 use collsynth::format::{chakra, csv, goal, msccl, trace};
 use collsynth::program::Program;
-use collsynth::schedule::{AnySolution, Choice};
+use collsynth::schedule::{AnySolution, Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
+use collsynth::verify::Verified;
 
 use super::lower::{LowerOptions, SlotOptions};
 use crate::cli::arguments::rate::{ALPHA, BANDWIDTH};
@@ -66,27 +68,51 @@ impl Export<'_> {
     /// A schedule, once it is judged.
     pub fn schedule(&self, stated: AnySolution, reading: &Reading<'_>) -> Result<Ending, Failure> {
         let rank = self.chosen_rank(stated.problem.topology())?;
-        let lowering = &self.options.lowering;
+        let held = reading.hold(stated, "converted")?;
         match (self.to, rank) {
-            (Foreign::Csv, rank) => self.table(&*reading.hold(stated, "converted")?, rank),
+            (Foreign::Csv, rank) => self.table(slice::from_ref(&*held), rank),
             (Foreign::Trace, _) => {
-                let verified = reading.expand(reading.hold(stated, "converted")?, TRACE_BYTES)?;
-                self.write(&trace::to_string(&verified, self.prices().as_ref()))
+                let verified = reading.expand(held, TRACE_BYTES)?;
+                self.write(&trace::to_string(slice::from_ref(&*verified), self.prices().as_ref()))
             }
-            (_, Some(rank)) => {
-                self.of_program(&lowering.lower_rank(reading.hold(stated, "converted")?, rank, reading)?, Some(rank))
-            }
-            (_, None) => {
-                let (held, slots) = (reading.hold(stated, "converted")?, SlotOptions::default());
-                self.of_program(&lowering.lower(held, reading, slots)?, None)
-            }
+            (_, rank) => self.of_programs(&[self.lowered(held, rank, reading)?], rank),
         }
+    }
+
+    /// A job, once it is judged: all its schedules in one table or trace, or the programs of all side by side.
+    pub fn job(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
+        let job = reading.judged_job("converted")?;
+        let rank = self.chosen_rank(job.machine())?;
+        let schedules = job.into_schedules();
+        if matches!(self.to, Foreign::Csv | Foreign::Trace) {
+            let solutions: Vec<Solution> = schedules.into_iter().map(Verified::into_inner).collect();
+            return match self.to {
+                Foreign::Csv => self.table(&solutions, rank),
+                _ => self.write(&trace::to_string(&solutions, self.prices().as_ref())),
+            };
+        }
+        let programs = schedules.into_iter().map(|held| self.lowered(held.into_any(), rank, reading));
+        self.of_programs(&programs.collect::<Result<Vec<_>, _>>()?, rank)
     }
 
     /// A rank program, once it is judged.
     pub fn program(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
         let program = reading.audited("converted")?;
-        self.of_program(&program, self.chosen_rank(program.problem.topology())?)
+        self.of_programs(slice::from_ref(&*program), self.chosen_rank(program.problem.topology())?)
+    }
+
+    /// The program of all ranks, or of one.
+    fn lowered(
+        &self,
+        held: Verified<AnySolution>,
+        rank: Option<RankId>,
+        reading: &Reading<'_>,
+    ) -> Result<Program, Failure> {
+        let lowering = &self.options.lowering;
+        match rank {
+            Some(rank) => lowering.lower_rank(held, rank, reading),
+            None => lowering.lower(held, reading, SlotOptions::default()),
+        }
     }
 
     fn chosen_rank(&self, topology: &Topology) -> Result<Option<RankId>, Failure> {
@@ -94,27 +120,22 @@ impl Export<'_> {
     }
 
     /// A table of transfers, of all ranks or one.
-    fn table(&self, solution: &AnySolution, rank: Option<RankId>) -> Result<Ending, Failure> {
+    fn table<S: Timetable>(&self, solutions: &[Solution<S>], rank: Option<RankId>) -> Result<Ending, Failure> {
         let choice = Choice { ranks: rank.map(|rank| vec![rank]), ..Choice::default() };
-        output::deliver_streamed(self.path(), |out| csv::write(out, solution, &choice))?;
+        output::deliver_streamed(self.path(), |out| csv::write(out, solutions, &choice))?;
         Ok(Ending::Success)
     }
 
-    /// What the format has of a program: of all ranks or one.
-    fn of_program(&self, program: &Program, rank: Option<RankId>) -> Result<Ending, Failure> {
-        let is_xml = matches!(self.to, Foreign::Msccl | Foreign::Rccl);
-        if is_xml && program.problem.groups().is_some() {
-            return Err(Failure::usage("MSCCL XML has no groups: its buffers are those of all ranks together")
-                .hint("goal, chakra, csv and trace say who sends what to whom, in groups too"));
-        }
+    /// What the format has of a program, or of those of a job: of all ranks or one.
+    fn of_programs(&self, programs: &[Program], rank: Option<RankId>) -> Result<Ending, Failure> {
         match self.to {
-            Foreign::Msccl => self.write(&xml(program, msccl::Dialect::Msccl)?),
-            Foreign::Rccl => self.write(&xml(program, msccl::Dialect::Rccl)?),
+            Foreign::Msccl => self.write(&xml(programs, msccl::Dialect::Msccl)?),
+            Foreign::Rccl => self.write(&xml(programs, msccl::Dialect::Rccl)?),
             Foreign::Goal => self.write(&match rank {
-                Some(rank) => goal::rank_to_string(program, rank, self.chunk_bytes()),
-                None => goal::to_string(program, self.chunk_bytes()),
+                Some(rank) => goal::rank_to_string(programs, rank, self.chunk_bytes()),
+                None => goal::to_string(programs, self.chunk_bytes()),
             }),
-            Foreign::Chakra => self.traces(program, rank),
+            Foreign::Chakra => self.traces(programs, rank),
             Foreign::Csv | Foreign::Trace => {
                 Err(Failure::usage("a rank program has no steps to show")
                     .hint("convert the schedule it was lowered from"))
@@ -142,19 +163,22 @@ impl Export<'_> {
     }
 
     /// A file for each rank, or for one.
-    fn traces(&self, program: &Program, only: Option<RankId>) -> Result<Ending, Failure> {
+    fn traces(&self, programs: &[Program], only: Option<RankId>) -> Result<Ending, Failure> {
         let Some(output) = self.output.filter(|path| path.as_os_str() != "-") else {
             return Err(Failure::usage("chakra writes a file for each rank, not standard output")
                 .hint("give -o NAME for NAME.0.et, NAME.1.et, ..., or -o FOLDER"));
         };
         let prefix = match output.is_dir() {
-            true => output.join(program.problem.collective().kind.name()),
+            true => output.join(match programs {
+                [program] => program.problem.collective().kind.name(),
+                _ => "job",
+            }),
             false => output.to_owned(),
         };
         let mut files = Vec::new();
-        let ranks = (0..program.rank_count() as u32).map(RankId);
+        let ranks = (0..programs[0].rank_count() as u32).map(RankId);
         for rank in ranks.filter(|&rank| only.is_none_or(|only| only == rank)) {
-            let bytes = chakra::to_bytes(program, rank, self.chunk_bytes()).map_err(Failure::usage)?;
+            let bytes = chakra::to_bytes(programs, rank, self.chunk_bytes()).map_err(Failure::usage)?;
             let mut name = prefix.clone().into_os_string();
             name.push(format!(".{rank}.et"));
             files.push((PathBuf::from(name), bytes));
@@ -164,8 +188,16 @@ impl Export<'_> {
     }
 }
 
-/// MSCCL XML, and where ranks failed, how to get it.
-fn xml(program: &Program, dialect: msccl::Dialect) -> Result<String, Failure> {
+/// MSCCL XML, and where it cannot be had, how to get what can.
+fn xml(programs: &[Program], dialect: msccl::Dialect) -> Result<String, Failure> {
+    let [program] = programs else {
+        return Err(Failure::usage("MSCCL XML holds one collective, and this is a job of several")
+            .hint("--schedule 0 takes the first of them; goal, chakra, csv and trace take all"));
+    };
+    if program.problem.groups().is_some() {
+        return Err(Failure::usage("MSCCL XML has no groups: its buffers are those of all ranks together")
+            .hint("goal, chakra, csv and trace say who sends what to whom, in groups too"));
+    }
     msccl::to_string(program, dialect).map_err(|error| match error {
         msccl::ExportError::FailedRank { .. } => Failure::usage(named(program.problem.topology(), error))
             .hint("--renumber MAP numbers the live ranks anew, and writes the old numbers to MAP"),
