@@ -80,6 +80,60 @@ fn pairs_directions_ranks_and_sums() {
     assert!(!bench.folder.path().join("none.json").exists());
 }
 
+/// One plan serves every dead switch of a square torus, a few all pairs; patterns are relabelled as patterns.
+#[test]
+fn every_switch_and_every_pair_is_answered() {
+    let bench = Bench::new();
+    let said = text(&bench.ended(0, "fallbacks build --torus 8x8 --switches 1,2 -o set").stderr);
+    assert!(said.contains("6 schedules kept, for 36 sets of failures of an 8x8 torus"), "{said}");
+    let all: Vec<String> = ["x", "y"].iter().flat_map(|dim| (0..4).map(move |at| format!("{dim}:{at}"))).collect();
+    let mut names = Vec::new();
+    for (index, one) in all.iter().enumerate() {
+        for other in &all[..=index] {
+            let failed = if one == other { String::new() } else { format!("--fail-switch {other}") };
+            let name = format!("{one}-{other}.json").replace(':', "");
+            bench.ended(0, &format!("fallbacks get set --fail-switch {one} {failed} -o {name}"));
+            let answer: Value = serde_json::from_slice(&bench.read(&name)).expect("JSON");
+            let machine = bench.stdout(&format!("topology --torus 8x8 --fail-switch {one} {failed} --format json"));
+            let machine: Value = serde_json::from_str(&machine).unwrap();
+            assert_eq!(answer["topology"]["failed_links"], machine["failed_links"], "{name}");
+            names.push(name);
+        }
+    }
+    let verdicts: Value =
+        serde_json::from_str(&bench.stdout(&format!("verify {} --format json", names.join(" ")))).expect("JSON");
+    for verdict in verdicts["files"].as_array().unwrap() {
+        assert_eq!((&verdict["verdict"], &verdict["figures"]["steps"]["value"]), (&"holds".into(), &8.into()));
+    }
+
+    // A pattern is relabelled as one.
+    bench.ended(0, "fallbacks build --torus 8x8x8 --switches 1 -o pod -q");
+    bench.ended(0, "fallbacks get pod --fail-switch y:3,1 -o s.json");
+    bench.ended(0, "verify s.json");
+    let answer: Value = serde_json::from_slice(&bench.read("s.json")).expect("JSON");
+    assert!(answer["cell"].is_array() && answer["exceptions"].as_array().is_some_and(Vec::is_empty));
+
+    // A set knows its cells, and says what it lacks.
+    bench.ended(0, "fallbacks build --torus 6x4 --switches 1 --period 3x2 --collective all_gather -o cells -q");
+    bench.ended(0, "fallbacks get cells --fail-switch x:1 -o s.json");
+    bench.ended(0, "verify s.json");
+    for (failure, said) in [
+        ("--fail-switch x:0 --fail-switch x:1", "any single switch, not 2 switches"),
+        ("--fail-switch x:0 --fail-switch x:1", "--switches 1,2 "),
+        ("--fail 0,1", "any single switch, not 1 cable"),
+        ("--fail-switch x:3", "the positions are 0 to 1"),
+    ] {
+        let output = bench.ended(2, &format!("fallbacks get cells {failure} -o none.json"));
+        assert!(text(&output.stderr).contains(said), "{failure}: {}", text(&output.stderr));
+    }
+    bench.ended(0, "fallbacks build --torus 4x4 --cables 1 -o wires -q");
+    let output = bench.ended(2, "fallbacks get wires --fail-switch x:0 --period 2x2");
+    assert!(text(&output.stderr).contains("any single cable, not 1 switch"), "{}", text(&output.stderr));
+    // A switch of one cable is a cable.
+    bench.ended(0, "fallbacks get wires --fail-switch x:0 -o s.json");
+    bench.ended(0, "verify s.json");
+}
+
 #[test]
 fn what_disconnects_has_no_schedule_and_what_was_changed_is_refused() {
     let bench = Bench::new();

@@ -19,7 +19,7 @@ const HOW: &str = "write two ranks and the dimension of the cable between them, 
                    2,x+; coordinates are written with dots, as in 2.0.0,3.0.0,x";
 
 /// What failed. Stated twice, a failure counts once: a cable raises an alarm at both ends.
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Machine")]
 pub struct FailureOptions {
     /// A failed cable, both directions: two neighbors and their dimension, 2,3,x or 2.0.0,3.0.0,x or by their names;
@@ -42,7 +42,7 @@ pub struct FailureOptions {
     /// cell. Repeatable
     #[arg(long, allow_negative_numbers = true, value_name = "DIM:AT,..", value_parser = switch)]
     fail_switch: Vec<Switch>,
-    /// The extents of the cells of --fail-switch; they divide those of the torus [default: 4 along every dimension]
+    /// The extents of the cells that switches join; they divide those of the torus [default: 4 along every dimension]
     #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
     period: Option<Extents>,
 }
@@ -112,11 +112,26 @@ impl FailureOptions {
         links && fail_rank.is_empty() && fail_box.is_empty()
     }
 
+    /// The same, with switches of cells of this period, unless one is stated.
+    pub fn in_cells(mut self, period: Option<&[u32]>) -> Self {
+        self.period = self.period.or_else(|| period.map(|period| Extents(period.to_vec())));
+        self
+    }
+
+    /// Is a switch stated?
+    pub fn states_switch(&self) -> bool {
+        !self.fail_switch.is_empty()
+    }
+
+    /// The extents of the cells that switches join.
+    pub fn period(&self, built: &Topology) -> Vec<u32> {
+        let period = self.period.as_ref().map(|Extents(period)| period.clone());
+        period.unwrap_or_else(|| built.as_torus().map(Torus::default_period).unwrap_or_default())
+    }
+
     /// The cables through a switch.
     fn through(&self, switch: &Switch, built: &Topology) -> Result<Vec<FailedLink>, SwitchError> {
-        let period = self.period.as_ref().map(|Extents(period)| period.clone());
-        let usual = || built.as_torus().map(Torus::default_period).unwrap_or_default();
-        switch.cables(built, &period.unwrap_or_else(usual))
+        switch.cables(built, &self.period(built))
     }
 
     /// The options, as typed.

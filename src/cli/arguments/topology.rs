@@ -88,6 +88,11 @@ impl TopologyOptions {
         Ok(Some(topology))
     }
 
+    /// The extents of the cells that switches join.
+    pub fn period(&self, topology: &Topology) -> Vec<u32> {
+        self.failures.period(topology)
+    }
+
     /// The rank that a text names on this machine.
     pub fn rank(&self, topology: &Topology, text: &str) -> Result<RankId, Failure> {
         topology.parse_rank(text).map_err(|error| self.explain(&error))

@@ -69,11 +69,6 @@ impl<'a> Reading<'a> {
             .map_err(|failure| failure.hint(format!("`synth verify {}` says more", self.name())))
     }
 
-    /// The schedule with every move stated, judged; what is done with it takes `each` bytes for every move.
-    pub fn expanded(&self, used: &str, each: u64) -> Result<Verified<Solution>, Failure> {
-        self.expand(self.judged(used)?, each)
-    }
-
     /// States every move of a schedule that holds; what is done with it takes `each` bytes for every move.
     pub fn expand(&self, held: Verified<AnySolution>, each: u64) -> Result<Verified<Solution>, Failure> {
         TooLarge::check(&held.schedule, self.limits.expanded(), each).map_err(|error| self.too_large(&error))?;

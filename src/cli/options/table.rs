@@ -21,6 +21,8 @@ const fn row(commands: &'static [&'static str], options: &'static [&'static str]
 const MACHINE: &[&str] = &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology"];
 const FAILING: &[&str] =
     &["plan", "pareto", "compare", "bound", "survey", "fallbacks build", "topology", "fallbacks get", "verify", "view"];
+/// Those of them that take one set of failures.
+const NIGHTS: &[&str] = &["plan", "pareto", "compare", "bound", "topology", "fallbacks get", "verify", "view"];
 const COLLECTIVE: &[&str] = &["plan", "pareto", "compare", "bound"];
 const CLASSES: &[&str] = &["survey", "fallbacks build"];
 
@@ -96,7 +98,8 @@ pub static ROWS: &[Row] = &[
     row(MACHINE, &["torus"], &[WithoutFile, Without(&["topology"], "")]),
     row(MACHINE, &["topology", "names"], &[WithoutFile]),
     row(FAILING, &["fail", "fail-link", "fail-rank", "fail-box", "fail-switch"], &[]),
-    row(FAILING, &["period"], &[WithAll(&["fail-switch"])]),
+    row(NIGHTS, &["period"], &[WithAll(&["fail-switch"])]),
+    row(CLASSES, &["period"], &[With(&["fail-switch", "switches"], "it is about switches")]),
     row(MACHINE, &["wrap"], &[WithoutFile, OF_TORUS, Without(&["twist"], "")]),
     row(MACHINE, &["twist"], &[WithoutFile, OF_TORUS, Without(&["slice"], "")]),
     row(MACHINE, &["slice", "capacity"], &[WithoutFile, OF_TORUS]),
@@ -141,7 +144,7 @@ pub static ROWS: &[Row] = &[
     row(CLASSES, &["collective"], &[]),
     row(&["plan"], &["job"], &[OnlyWith(BESIDE_JOB, "a job states its collectives, and is planned as a whole")]),
     // What fails.
-    row(CLASSES, &["cables", "links", "ranks"], &[]),
+    row(CLASSES, &["cables", "links", "ranks", "switches"], &[]),
     row(&["survey"], &["unit", "sample", "shard"], &[]),
     row(&["survey"], &["units"], &[With(&["unit"], "")]),
     #[cfg(feature = "mpi")]

@@ -30,6 +30,9 @@ pub struct Head {
     pub machine: String,
     /// The machine, as in topology files.
     pub topology: serde_json::Value,
+    /// Of switches: the extents of the cells that they join.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Vec<u32>>,
     /// The options that shape the survey.
     pub command: String,
     /// The groups of records: the first of each collective has only the machine as it is.
@@ -42,7 +45,7 @@ pub struct Head {
 pub struct Group {
     /// The kind of collective.
     pub collective: String,
-    /// What fails: `cable`, `link`, `rank`, or `unit` of a file.
+    /// What fails: `cable`, `link`, `rank`, `switch`, or `unit` of a file.
     pub unit: String,
     /// How many of them.
     pub size: usize,
@@ -283,6 +286,7 @@ mod tests {
             format: "failure-survey/1".into(),
             machine: "a 4x4 torus".into(),
             topology: serde_json::Value::Null,
+            period: None,
             command: String::new(),
             groups,
         };

@@ -122,13 +122,15 @@ impl Translation {
     ///
     /// If the chunk or the rank is out of range.
     pub fn chunk(&self, chunk: ChunkId, by: RankId) -> ChunkId {
+        self.renamed(chunk, |rank| self.rank(rank, by))
+    }
+
+    /// The chunk that is named by the images of the ranks that a chunk is named by.
+    pub fn renamed(&self, chunk: ChunkId, image: impl Fn(RankId) -> RankId) -> ChunkId {
         let (names, part) = (chunk.0 / self.unit, chunk.0 % self.unit);
         let names = match self.paired {
-            true => {
-                let (origin, dest) = (RankId(names / self.ranks), RankId(names % self.ranks));
-                self.rank(origin, by).0 * self.ranks + self.rank(dest, by).0
-            }
-            false => self.rank(RankId(names), by).0,
+            true => image(RankId(names / self.ranks)).0 * self.ranks + image(RankId(names % self.ranks)).0,
+            false => image(RankId(names)).0,
         };
         ChunkId(names * self.unit + part)
     }

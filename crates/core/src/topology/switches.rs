@@ -69,6 +69,30 @@ impl Torus {
 }
 
 impl Switch {
+    /// All switches of a torus, by dimension and position.
+    ///
+    /// # Errors
+    ///
+    /// If the machine is no torus, or has no such period.
+    pub fn all(machine: &Topology, period: &[u32]) -> Result<Vec<Self>, SwitchError> {
+        let torus = machine.as_torus().ok_or(SwitchError::NotATorus)?;
+        torus.check_period(period)?;
+        let dims = || 0..period.len();
+        let lower = (0..machine.rank_count)
+            .map(RankId)
+            .filter(|&rank| dims().all(|dim| torus.position(rank, dim) < period[dim]));
+        let mut all = Vec::new();
+        for rank in lower {
+            for dim in dims().filter(|&dim| torus.position(rank, dim) == period[dim] - 1) {
+                let position = dims().filter(|&other| other != dim).map(|other| torus.position(rank, other)).collect();
+                all.push(Self { dim: dimension(dim), position });
+            }
+        }
+        all.retain(|switch| switch.cables(machine, period).is_ok());
+        all.sort();
+        Ok(all)
+    }
+
     /// The cables through this switch, each by the rank from which it leads up the dimension.
     ///
     /// # Errors

@@ -76,9 +76,10 @@ pub fn rate(bytes_a_second: f64) -> String {
     format!("{:.3} {name}", bytes_a_second / factor)
 }
 
-/// A number and a noun, the noun with an `s` unless the number is 1: `1 cable`, `3 cables`.
+/// A number and a noun, in the plural unless the number is 1: `1 cable`, `3 cables`, `2 switches`.
 pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    let ending = if noun.ends_with("ss") || noun.ends_with("ch") { "es" } else { "s" };
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}{ending}") }
 }
 
 /// A description with its article, by how its number is spoken: `a 4x4 torus`, `an 8x8x8 torus`.

@@ -2,23 +2,12 @@
 
 use std::path::Path;
 
-use collsynth::symmetry::{self, Unit};
+use collsynth::symmetry::Unit;
 use collsynth::topology::{LinkId, RankId, Topology};
 use serde::Deserialize;
 
 use crate::cli::ending::Failure;
 use crate::cli::io::input;
-
-/// A family of units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// Both directions of a cable.
-    Cable,
-    /// One direction.
-    Link,
-    /// A rank with its links.
-    Rank,
-}
 
 /// Groups that fail together, as in a file.
 #[derive(Deserialize)]
@@ -37,26 +26,6 @@ struct Stated {
     cables: Vec<[u32; 2]>,
     #[serde(default)]
     links: Vec<[u32; 2]>,
-}
-
-impl Family {
-    /// The singular.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cable => "cable",
-            Self::Link => "link",
-            Self::Rank => "rank",
-        }
-    }
-
-    /// All live units of a machine.
-    pub fn units(self, topology: &Topology) -> Vec<Unit> {
-        match self {
-            Self::Cable => symmetry::cables(topology),
-            Self::Link => symmetry::links(topology),
-            Self::Rank => symmetry::ranks(topology),
-        }
-    }
 }
 
 /// The name of a unit of a family: `2-3` for a cable, `2>3` for a link, `5` for a rank. Of two cables between the same

@@ -3,6 +3,7 @@
 pub mod failing;
 pub mod fallbacks;
 pub mod merge;
+pub mod sets;
 pub mod survey;
 #[cfg(feature = "mpi")]
 pub mod survey_mpi;

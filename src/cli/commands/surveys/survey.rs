@@ -19,8 +19,9 @@ use collsynth::topology::{RankId, Topology};
 use collsynth::{Request, Verified};
 use rayon::prelude::*;
 
-use super::failing::{self, Family};
+use super::failing;
 use super::merge::merge;
+use super::sets::{Family, SetsOptions, Sorted};
 use super::survey_store::Store;
 use crate::cli::arguments::collective::kind_names;
 use crate::cli::arguments::plan::{PartsArgument, use_threads};
@@ -50,15 +51,8 @@ pub struct SurveyCommand {
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all", hide_possible_values = true,
         value_parser = kind_names())]
     collective: Vec<String>,
-    /// Sets of N cables (1,2: single cables and pairs)
-    #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
-    cables: Vec<usize>,
-    /// Sets of N single directions of cables
-    #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
-    links: Vec<usize>,
-    /// Sets of N ranks
-    #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Failures")]
-    ranks: Vec<usize>,
+    #[command(flatten)]
+    sets: SetsOptions,
     /// Groups that fail together, from a JSON file: {"units": [{"name": "host 0", "ranks": [0, 1], "cables": [[2,
     /// 3]]}]}
     #[arg(long, value_name = "FILE", help_heading = "Failures")]
@@ -130,7 +124,8 @@ impl FromStr for Shard {
 
 /// Units that fail, by name, in sets of these sizes.
 struct Failing<'a> {
-    unit: &'static str,
+    /// None: of a file.
+    family: Option<Family>,
     named: Vec<(String, Unit)>,
     sizes: &'a [usize],
 }
@@ -175,7 +170,7 @@ impl SurveyCommand {
         let survey = Survey { head, records };
         let mine = (0..tasks.len()).filter(|&number| is_mine(shard, number, &survey.head)).count();
         if survey.records.len() < mine {
-            let left = count(mine - survey.records.len(), "class").replace("classs", "classes");
+            let left = count(mine - survey.records.len(), "class");
             note(&format!("stopped with {left} to go; the same command goes on"));
             return Ok(Ending::Stopped);
         }
@@ -264,19 +259,15 @@ impl SurveyCommand {
     /// All groups, and all tasks in their order.
     fn tasks(&self, topology: &Topology) -> Result<(Vec<Group>, Vec<Task>), Failure> {
         let mut families: Vec<Failing<'_>> = Vec::new();
-        for (family, sizes) in [(Family::Cable, &self.cables), (Family::Link, &self.links), (Family::Rank, &self.ranks)]
-        {
-            if !sizes.is_empty() {
-                let units = family.units(topology).into_iter();
-                let named = units.map(|unit| (failing::name(topology, &unit), unit)).collect();
-                families.push(Failing { unit: family.name(), named, sizes });
-            }
+        let period = self.topology.period(topology);
+        for (family, sizes) in self.sets.stated() {
+            families.push(Failing { family: Some(family), named: family.units(topology, &period)?, sizes });
         }
         if let Some(path) = &self.unit {
-            families.push(Failing { unit: "unit", named: failing::read(path, topology)?, sizes: &self.units });
+            families.push(Failing { family: None, named: failing::read(path, topology)?, sizes: &self.units });
         }
         if families.is_empty() {
-            return Err(Failure::usage("nothing fails: use --cables, --links, --ranks or --unit")
+            return Err(Failure::usage("nothing fails: use --cables, --links, --ranks, --switches or --unit")
                 .hint("--cables 1,2 surveys single cables and pairs of cables"));
         }
         let (mut groups, mut tasks) = (Vec::new(), Vec::new());
@@ -292,10 +283,13 @@ impl SurveyCommand {
             };
             groups.push(group("", 0, 1, None, 1));
             tasks.push(Task { kind: kind.clone(), failed: Vec::new(), names: Vec::new(), sets: 1 });
-            for Failing { unit, named, sizes } in &families {
+            for Failing { family, named, sizes } in &families {
+                let unit = family.map_or("unit", Family::name);
                 let all: Vec<Unit> = named.iter().map(|(_, unit)| unit.clone()).collect();
-                let symmetries = symmetry::Group::new(topology, |_| true);
-                let units = if *unit == "unit" { Units::new(symmetries, all) } else { Units::of_all(symmetries, all) };
+                let units = match family {
+                    Some(family) => family.sorted(topology, &period, all),
+                    None => Sorted::Kept(Units::new(symmetry::Group::new(topology, |_| true), all)),
+                };
                 for &size in *sizes {
                     let (classes, drawn) = self.classes(&units, unit, size)?;
                     let sets = classes.iter().map(|(_, sets)| sets).sum();
@@ -317,7 +311,7 @@ impl SurveyCommand {
 
     /// The classes of all sets of a size, or of those drawn, each with its number of sets; and how many were drawn. All
     /// are listed where no more are asked for than there are.
-    fn classes(&self, units: &Units<'_>, unit: &str, size: usize) -> Result<(Classes, Option<u64>), Failure> {
+    fn classes(&self, units: &Sorted<'_>, unit: &str, size: usize) -> Result<(Classes, Option<u64>), Failure> {
         let all = units.units().len();
         if size == 0 || size > all {
             return Err(Failure::usage(format!("there are {}: sets of {size} are not of them", count(all, unit))));
@@ -363,10 +357,7 @@ impl SurveyCommand {
         let mut words = vec!["synth survey".to_owned()];
         words.extend(self.topology.words());
         words.push(format!("--collective {}", self.collective.join(",")));
-        for (option, sizes) in [("--cables", &self.cables), ("--links", &self.links), ("--ranks", &self.ranks)] {
-            let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
-            words.extend((!sizes.is_empty()).then(|| format!("{option} {}", sizes.join(","))));
-        }
+        words.extend(self.sets.words());
         if let Some(path) = &self.unit {
             let sizes: Vec<String> = self.units.iter().map(usize::to_string).collect();
             words.push(format!("--unit {} --units {}", path.display(), sizes.join(",")));
@@ -382,6 +373,10 @@ impl SurveyCommand {
             format: "failure-survey/1".to_owned(),
             machine: with_article(&topology.to_string()),
             topology: serde_json::from_str(&json::topology_to_string(topology.spec())).unwrap_or_default(),
+            period: groups
+                .iter()
+                .any(|group| group.unit == Family::Switch.name())
+                .then(|| self.topology.period(topology)),
             command: words.join(" "),
             groups,
         }

@@ -14,7 +14,7 @@ use collsynth::symmetry;
 use collsynth::topology::Topology;
 use collsynth::view::picture::{self, Subject};
 
-use super::failing::{self, Family};
+use super::sets::Family;
 use crate::cli::ending::Failure;
 use crate::cli::io::{clock, output};
 
@@ -100,13 +100,13 @@ pub fn same(folder: &Path, head: &Head, other: &Head) -> Result<(), Failure> {
     }
 }
 
-/// The machine with a set of failures, if it is one of cables, links or ranks.
+/// The machine with a set of failures, if they are of a family.
 fn draw(survey: &Survey, unit: &str, set: &[String]) -> Option<String> {
     let spec = json::parse_topology(&survey.head.topology.to_string()).ok()?;
     let topology = Topology::new(spec).ok()?;
-    let family = [Family::Cable, Family::Link, Family::Rank].into_iter().find(|family| family.name() == unit)?;
-    let units = family.units(&topology);
-    let failed: Vec<_> = units.iter().filter(|unit| set.contains(&failing::name(&topology, unit))).collect();
+    let family = Family::ALL.into_iter().find(|family| family.name() == unit)?;
+    let units = family.units(&topology, survey.head.period.as_deref().unwrap_or_default()).ok()?;
+    let failed = units.iter().filter(|(name, _)| set.contains(name)).map(|(_, unit)| unit);
     let broken = symmetry::fail(&topology, failed).ok()?;
     let problem = Problem::new(broken, Collective::new(Kind::Barrier)).ok()?;
     let solution = Solution { problem, schedule: Schedule::default(), bounds: Default::default(), origin: None };

@@ -11,10 +11,12 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 use super::group::Group;
-use collsynth_core::topology::{DimRef, FailedLink, LinkId, RankId, Topology, TopologyError, TopologySpec};
+use collsynth_core::topology::{
+    DimRef, FailedLink, LinkId, RankId, Switch, SwitchError, Topology, TopologyError, TopologySpec,
+};
 
 /// The most images of sets that are computed to list classes.
-const MOST_IMAGES: u128 = 20_000_000_000;
+pub(super) const MOST_IMAGES: u128 = 20_000_000_000;
 
 /// What fails together: links and ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -42,6 +44,27 @@ pub fn links(topology: &Topology) -> Vec<Unit> {
 /// The live ranks of a machine.
 pub fn ranks(topology: &Topology) -> Vec<Unit> {
     topology.live_ranks().map(|rank| Unit { links: Vec::new(), ranks: vec![rank] }).collect()
+}
+
+/// The live cables of a switch.
+///
+/// # Errors
+///
+/// If there is no such switch.
+pub fn switch(topology: &Topology, switch: &Switch, period: &[u32]) -> Result<Unit, SwitchError> {
+    let mut links = Vec::new();
+    for cable in switch.cables(topology, period)? {
+        let direction = |id: &LinkId| match cable.dim {
+            Some(DimRef::Direction(direction)) => topology.link(*id).direction == Some(direction),
+            _ => true,
+        };
+        let one = topology.links_between(cable.from, cable.to).find(direction);
+        let both = one.into_iter().flat_map(|one| [Some(one), topology.opposite(one)]).flatten();
+        links.extend(both.filter(|&id| topology.link(id).alive));
+    }
+    links.sort_unstable();
+    links.dedup();
+    Ok(Unit { links, ranks: Vec::new() })
 }
 
 /// The machine after units have failed as well.
@@ -254,7 +277,7 @@ impl<'a> Units<'a> {
 }
 
 /// The image of a unit, its members in order.
-fn image(group: &Group<'_>, symmetry: usize, unit: &Unit) -> Unit {
+pub(super) fn image(group: &Group<'_>, symmetry: usize, unit: &Unit) -> Unit {
     let mut image = Unit {
         links: unit.links.iter().map(|&link| group.link(symmetry, link)).collect(),
         ranks: unit.ranks.iter().map(|&rank| group.rank(symmetry, rank)).collect(),
@@ -265,7 +288,7 @@ fn image(group: &Group<'_>, symmetry: usize, unit: &Unit) -> Unit {
 }
 
 /// `n` over `k`; saturates.
-fn binomial(n: usize, k: usize) -> u128 {
+pub(super) fn binomial(n: usize, k: usize) -> u128 {
     (0..k as u128).fold(1_u128, |product, i| product.saturating_mul((n as u128).saturating_sub(i)) / (i + 1))
 }
 

@@ -35,6 +35,16 @@ impl<'a> Group<'a> {
     /// Examines at most `N * 2^D * D!` maps, rings of 4 counting as two dimensions. Where there are too many, fewer are
     /// taken, which still form a group: rings of 4 in one piece, then no swaps of dimensions, then the identity alone.
     pub fn new(topology: &'a Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool) -> Self {
+        Self::of(topology, true, keeps)
+    }
+
+    /// The same, of the symmetries that carry translations onto translations: rings of 4 stay in one piece. Those that
+    /// `keeps` accepts need not form a group.
+    pub fn affine(topology: &'a Topology, keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool) -> Self {
+        Self::of(topology, false, keeps)
+    }
+
+    fn of(topology: &'a Topology, takes_apart: bool, keeps: impl Fn(&dyn Fn(RankId) -> RankId) -> bool) -> Self {
         let mut group = Self { topology, product: None, maps: vec![Map::new()] };
         let Some(torus) = topology.as_torus() else { return group };
         let apart = |ring: bool| {
@@ -44,7 +54,8 @@ impl<'a> Group<'a> {
             (!ring || orders.len() > 1 || product.torus.extents.len() == torus.extents.len())
                 .then_some((product, orders))
         };
-        let Some((product, orders)) = apart(true).or_else(|| apart(false)) else { return group };
+        let all = takes_apart.then(|| apart(true)).flatten();
+        let Some((product, orders)) = all.or_else(|| apart(false)) else { return group };
         let dead_links = (0..topology.links().len() as u32).map(LinkId).filter(|&id| !topology.link(id).alive);
         let dead_links: Vec<LinkId> = dead_links.collect();
         let ranks = (0..topology.rank_count() as u32).map(RankId);

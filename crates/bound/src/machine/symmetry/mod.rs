@@ -12,14 +12,16 @@
 
 mod classes;
 mod group;
+mod loose;
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::machine::link_table::LinkTable;
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
-pub use classes::{Canonical, Class, ClassError, Unit, Units, cables, fail, links, ranks};
+pub use classes::{Canonical, Class, ClassError, Unit, Units, cables, fail, links, ranks, switch};
 pub use group::Group;
+pub use loose::LooseUnits;
 
 /// The most maps of a torus to examine: beyond, swaps of dimensions are left out; if that is not enough, no symmetry is
 /// looked for.

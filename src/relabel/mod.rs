@@ -1,12 +1,18 @@
 //! A schedule around some failures as a schedule around others that a symmetry of the machine carries them onto.
 
+mod bounds;
+mod compact;
+
 use collsynth_bound::symmetry::Automorphism;
-use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
-use collsynth_core::schedule::{ScheduleBuilder, Solution, Transfer};
+use collsynth_core::schedule::{CompactError, ScheduleBuilder, Solution, Transfer};
 use collsynth_core::topology::{LinkId, RankId, Topology};
 use thiserror::Error;
+
+pub use compact::relabel_compact;
+
+use bounds::Images;
 
 /// Why a schedule cannot be relabelled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -23,6 +29,10 @@ pub enum RelabelError {
     Demand,
     #[error("step {step} sends from rank {from} to rank {to}, which no link joins")]
     NoLink { step: u32, from: RankId, to: RankId },
+    #[error("a symmetry that does not carry translations onto translations keeps no pattern")]
+    NotAffine,
+    #[error(transparent)]
+    Compact(#[from] CompactError),
 }
 
 /// Moves every rank, link and chunk of a schedule, its bounds and their evidence to their images, on the machine
@@ -35,20 +45,9 @@ pub enum RelabelError {
 /// links that do not exist.
 pub fn relabel(solution: &Solution, symmetry: &Automorphism, topology: Topology) -> Result<Solution, RelabelError> {
     let (old, map) = (&solution.problem, Images(symmetry));
-    let Collective { kind, parts } = old.collective();
-    if kind.demand().is_some() {
-        return Err(RelabelError::Demand);
-    }
-    if kind.groups().is_some() {
-        return Err(RelabelError::Groups);
-    }
-    let links = old.topology().links().iter().map(|link| (link.from, link.to));
-    if !links.eq(topology.links().iter().map(|link| (link.from, link.to))) {
-        return Err(RelabelError::OtherMachine);
-    }
-    let root = kind.root().map_or(RankId(0), |root| map.rank(root));
-    let kind = Kind::named(kind.name(), root, Demand::default()).unwrap_or_else(|| kind.clone());
-    let (owners, parts, ranks) = (kind.owners(), *parts, topology.rank_count() as u32);
+    let problem = image_of(old, symmetry, topology)?;
+    let topology = problem.topology();
+    let (owners, parts, ranks) = (problem.collective().kind.owners(), problem.parts(), topology.rank_count() as u32);
     let chunk = |chunk: &ChunkId| {
         let (number, part) = (chunk.0 / parts, chunk.0 % parts);
         ChunkId(match owners {
@@ -65,75 +64,34 @@ pub fn relabel(solution: &Solution, symmetry: &Automorphism, topology: Topology)
             let link = link(old.topology(), transfer).ok_or(RelabelError::NoLink { step: step.number, from, to })?;
             let mut chunks: Vec<ChunkId> = solution.schedule.chunks(transfer).iter().map(chunk).collect();
             chunks.sort_unstable();
-            builder.transfer_over(&topology, symmetry.links[link.index()], transfer.op, chunks);
+            builder.transfer_over(topology, symmetry.links[link.index()], transfer.op, chunks);
         }
     }
-    let problem = Problem::new(topology, Collective { kind, parts })?;
     let (schedule, origin) = (builder.finish(), solution.origin.clone());
     Ok(Solution { problem, schedule, bounds: map.bounds(&solution.bounds), origin })
+}
+
+/// The problem whose schedules are the images of those of another.
+fn image_of(old: &Problem, symmetry: &Automorphism, topology: Topology) -> Result<Problem, RelabelError> {
+    let Collective { kind, parts } = old.collective();
+    if kind.demand().is_some() {
+        return Err(RelabelError::Demand);
+    }
+    if kind.groups().is_some() {
+        return Err(RelabelError::Groups);
+    }
+    let links = old.topology().links().iter().map(|link| (link.from, link.to));
+    if !links.eq(topology.links().iter().map(|link| (link.from, link.to))) {
+        return Err(RelabelError::OtherMachine);
+    }
+    let root = kind.root().map_or(RankId(0), |root| Images(symmetry).rank(root));
+    let kind = Kind::named(kind.name(), root, Demand::default()).unwrap_or_else(|| kind.clone());
+    Ok(Problem::new(topology, Collective { kind, parts: *parts })?)
 }
 
 fn link(topology: &Topology, transfer: &Transfer) -> Option<LinkId> {
     let stated = |link: &LinkId| transfer.via.is_none() || topology.link(*link).direction == transfer.via;
     topology.links_between(transfer.from, transfer.to).find(stated)
-}
-
-/// Images under a symmetry.
-struct Images<'a>(&'a Automorphism);
-
-impl Images<'_> {
-    /// The image of a rank; one that does not exist, as bounds may name, is left for the judge to refuse.
-    fn rank(&self, rank: RankId) -> RankId {
-        self.0.ranks.get(rank.index()).copied().unwrap_or(rank)
-    }
-
-    fn ranks(&self, ranks: &[RankId]) -> Vec<RankId> {
-        let mut images: Vec<RankId> = ranks.iter().map(|&rank| self.rank(rank)).collect();
-        images.sort_unstable();
-        images
-    }
-
-    fn windows(&self, windows: &[Window]) -> Vec<Window> {
-        let image = |window: &Window| Window { from: self.rank(window.from), to: self.rank(window.to), ..*window };
-        let mut images: Vec<Window> = windows.iter().map(image).collect();
-        images.sort_unstable_by_key(|window| (window.from, window.to, window.first, window.last));
-        images
-    }
-
-    fn bounds(&self, bounds: &Bounds) -> Bounds {
-        let steps = bounds.steps.as_ref();
-        let volume = bounds.volume.as_ref();
-        let joint = |bound: &JointBound| JointBound {
-            rank: bound.rank.map(|rank| self.rank(rank)),
-            weights: self.windows(&bound.weights),
-            ..bound.clone()
-        };
-        Bounds {
-            steps: steps.map(|bound| StepsBound { from: self.rank(bound.from), to: self.rank(bound.to), ..*bound }),
-            volume: volume.map(|bound| VolumeBound { evidence: self.evidence(&bound.evidence), ..bound.clone() }),
-            joint: bounds.joint.iter().map(joint).collect(),
-        }
-    }
-
-    fn evidence(&self, evidence: &Evidence) -> Evidence {
-        match evidence {
-            Evidence::Metric { weights } => {
-                let image = |&(from, to, weight): &(RankId, RankId, u32)| (self.rank(from), self.rank(to), weight);
-                let mut weights: Vec<_> = weights.iter().map(image).collect();
-                weights.sort_unstable();
-                Evidence::Metric { weights }
-            }
-            Evidence::Cut { ranks } => Evidence::Cut { ranks: self.ranks(ranks) },
-            Evidence::MetricOverTime { width, rank, weights } => Evidence::MetricOverTime {
-                width: *width,
-                rank: rank.map(|rank| self.rank(rank)),
-                weights: self.windows(weights),
-            },
-            Evidence::Partition { blocks } => {
-                Evidence::Partition { blocks: blocks.iter().map(|block| self.ranks(block)).collect() }
-            }
-        }
-    }
 }
 
 #[cfg(test)]
