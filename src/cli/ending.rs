@@ -87,7 +87,7 @@ impl Failure {
             PlanError::Undecided { .. } => {
                 Self::new(Ending::Stopped, error).hint("allow more time with --time-limit, more steps or more width")
             }
-            PlanError::NotFound { .. } => {
+            PlanError::NotFound { .. } | PlanError::NobodyFound { .. } => {
                 Self::new(Ending::Stopped, error).hint("allow more steps, more time, or another number of --parts")
             }
             PlanError::Stopped { .. } => {

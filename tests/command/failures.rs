@@ -85,6 +85,12 @@ fn a_cable_is_stated_in_the_words_of_alarms() {
         ("--torus 4x4 --wrap no --fail 3,x+", "no cable leaves rank 3 (3,0) in x+"),
         ("--torus 4x4 --fail 3,z+", "no cable leaves rank 3 (3,0) in z+"),
         ("--torus 4x4 --fail 2", "write two ranks and the dimension"),
+        ("--torus 4x4 --fail 0:1", "`0:1`: did you mean --fail 0,1?"),
+        ("--torus 4x4 --fail 1->2", "`1->2`: did you mean --fail 1,2?"),
+        ("--torus 4x4 --fail 5,+x", "did you mean --fail 5,x+?"),
+        ("--torus 4x4 --fail 0,1;2,3", "did you mean --fail 0,1 --fail 2,3?"),
+        ("--torus 4x4 --fail-link [0,1]", "did you mean --fail-link 0,1?"),
+        ("--torus 4x4 --fail (0,0)-(1,0)", "did you mean --fail 0.0,1.0?"),
         ("--torus 4x4 --fail 2-q", "is no rank"),
         ("--torus 4x4 --fail 2,", "write two ranks and the dimension"),
     ] {

@@ -83,9 +83,9 @@ fn files_are_drawn_on_another_machine_as_verify_judges_them() {
         let file = &data(&text(&output.stdout))["files"][0];
         assert_eq!(file["verdict"]["totals"], judged["files"][0]["totals"], "{words}");
         // The hint is that of `synth verify`, and stands in the page too.
-        let hint =
-            format!("hint: `{}` plans it anew for this machine\n", file["elsewhere"]["anew"].as_str().expect("words"));
-        assert_eq!(text(&output.stderr), hint, "{words}");
+        let (name, anew) = (words.split(' ').next().unwrap(), file["elsewhere"]["anew"].as_str().expect("words"));
+        let said = format!("{name}: refuted; the page shows where\nhint: `{anew}` plans it anew for this machine\n");
+        assert_eq!(text(&output.stderr), said, "{words}");
         assert!(
             file["elsewhere"]["machine"].as_str().is_some_and(|name| name.contains("torus with 1 failed")),
             "{file}"

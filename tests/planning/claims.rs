@@ -104,8 +104,12 @@ fn points(topology: &Topology, kind: &Kind) -> Vec<Point> {
             match planned(topology, &kind, &goal, control) {
                 Ok(plan) => points.push(point(format!("{name}, {} in {parts} parts", kind.name()), plan)),
                 Err(PlanError::NotApplicable { .. } | PlanError::Stopped { .. } | PlanError::Undecided { .. }) => {}
-                Err(PlanError::TooFewSteps { .. } | PlanError::NotFound { .. } | PlanError::Refuted { .. })
-                    if goal.steps.is_some() => {}
+                Err(
+                    PlanError::TooFewSteps { .. }
+                    | PlanError::NotFound { .. }
+                    | PlanError::NobodyFound { .. }
+                    | PlanError::Refuted { .. },
+                ) if goal.steps.is_some() => {}
                 Err(error) => panic!("{name}: {error}"),
             }
         }

@@ -83,7 +83,9 @@ fn no_planner_by_name_is_better() {
                     let (kind, spec) = (kind.name(), topology.spec());
                     Some(Err(format!("{kind} in {parts} parts on {spec:?}: {auto:?}, {name} {found:?}")))
                 }
-                Err(PlanError::NotApplicable { .. } | PlanError::NotFound { .. }) => None,
+                Err(PlanError::NotApplicable { .. } | PlanError::NotFound { .. } | PlanError::NobodyFound { .. }) => {
+                    None
+                }
                 Err(error) => Some(Err(format!("{name}: {error}"))),
             })
         })

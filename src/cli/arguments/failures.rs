@@ -10,6 +10,7 @@ use collsynth::topology::{
 };
 
 use super::extents::{Extents, join};
+use super::meant::cables_meant;
 use crate::cli::ending::Failure;
 
 /// The most ranks listed in a note.
@@ -260,6 +261,18 @@ fn one_by_one(
 impl Ends {
     /// The failure on a machine on which ranks can be read.
     fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, WrongRanks> {
+        self.read(built, both).map_err(|wrong| {
+            let Some(cables) = other(&self.0) else { return wrong };
+            let unread = |cable: &String| Self(cable.clone()).read(built, both).err();
+            match cables.iter().find_map(unread) {
+                None => WrongRanks::Words(format!("`{self}`: {}", did_you_mean(&cables, both))),
+                Some(WrongRanks::Words(why)) => WrongRanks::Words(why),
+                Some(WrongRanks::Misfit(_)) => wrong,
+            }
+        })
+    }
+
+    fn read(&self, built: &Topology, both: bool) -> Result<FailedLink, WrongRanks> {
         let words: Vec<&str> = self.0.split(',').map(str::trim).collect();
         let (from, to, dim) = match words[..] {
             [from, to, dim] => (from, to, Some(dimension(dim)?)),
@@ -351,20 +364,38 @@ impl std::fmt::Display for Corners {
     }
 }
 
+/// The cables that were probably meant, if they are written otherwise.
+fn other(text: &str) -> Option<Vec<String>> {
+    cables_meant(text).filter(|cables| *cables != [text] && cables.iter().all(|cable| shape(cable).is_ok()))
+}
+
+fn did_you_mean(cables: &[String], both: bool) -> String {
+    let option = if both { "--fail" } else { "--fail-link" };
+    let words: Vec<String> = cables.iter().map(|cable| format!("{option} {cable}")).collect();
+    format!("did you mean {}?", words.join(" "))
+}
+
+/// Has the text the form of a cable?
+fn shape(text: &str) -> Result<(), String> {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    if words.len() > 3 || words.iter().any(|word| word.is_empty()) || (words.len() == 1 && !text.contains('-')) {
+        return Err(HOW.to_owned());
+    }
+    match words[..] {
+        [_, _, dim] => dimension(dim).map(|_| ()).map_err(|error| error.to_string()),
+        _ => Ok(()),
+    }
+}
+
 impl FromStr for Ends {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let words: Vec<&str> = text.split(',').map(str::trim).collect();
-        if words.len() > 3 || words.iter().any(|word| word.is_empty()) || (words.len() == 1 && !text.contains('-')) {
-            return Err(HOW.to_owned());
+        match shape(text) {
+            // The machine tells whether that is one of its cables.
+            Err(wrong) if other(text).is_none() => Err(wrong),
+            _ => Ok(Self(text.to_owned())),
         }
-        if let [.., dim] = words[..]
-            && words.len() == 3
-        {
-            dimension(dim).map_err(|error| error.to_string())?;
-        }
-        Ok(Self(text.to_owned()))
     }
 }
 

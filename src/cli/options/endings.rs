@@ -13,10 +13,10 @@ pub type Form = (&'static str, &'static [&'static str]);
 pub const JSON: &[Form] = &[("json", &[])];
 
 /// Endings that state a form. Any other (`.txt`, `.out`, none) states nothing.
-const STATED: [&str; 38] = [
-    "bmp", "bz2", "cnf", "csv", "drat", "eps", "et", "gif", "goal", "htm", "html", "jpeg", "jpg", "json", "jsonl",
-    "lrat", "md", "npy", "npz", "parquet", "pdf", "pickle", "pkl", "png", "ps", "sarif", "svg", "tar", "tex", "toml",
-    "tsv", "webp", "xlsx", "xml", "xz", "yaml", "yml", "zip",
+const STATED: [&str; 43] = [
+    "7z", "bmp", "br", "bz2", "cnf", "csv", "drat", "eps", "et", "gif", "goal", "htm", "html", "jpeg", "jpg", "json",
+    "jsonl", "lrat", "lz4", "md", "npy", "npz", "parquet", "pdf", "pickle", "pkl", "png", "ps", "rar", "sarif", "svg",
+    "tar", "tex", "toml", "tsv", "webp", "xlsx", "xml", "xz", "yaml", "yml", "zip", "zst",
 ];
 
 /// The ending of a name that states a form, without the `.gz` that asks for compression.

@@ -41,12 +41,18 @@ const ALSO_CALLED: [(&str, &str); 24] = [
 ];
 
 /// What people call options, and what these are called here.
-const OPTIONS_ALSO_CALLED: [(&str, &str); 24] = [
+const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
     ("dead", "--fail"),
     ("broken", "--fail"),
     ("failed", "--fail"),
     ("down", "--fail"),
     ("f", "--fail"),
+    ("fail-node", "--fail-rank"),
+    ("node", "--fail-rank"),
+    ("failures", "--cables 1"),
+    ("pairs", "--cables 2"),
+    ("torus", "--topology"),
+    ("message-bytes", "--bytes"),
     ("kind", "--collective"),
     ("coll", "--collective"),
     ("op", "--collective"),

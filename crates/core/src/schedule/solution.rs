@@ -30,8 +30,8 @@ impl<S> Solution<S> {
 }
 
 impl<S: Stated> Solution<S> {
-    /// The same schedule on another machine of as many ranks, in the compact form also of the same shape, where none
-    /// of its bounds is known to hold.
+    /// The same schedule on another machine of as many ranks, in the compact form also of the same shape. There, none
+    /// of its bounds is known to hold; on its own machine, they stay.
     ///
     /// # Errors
     ///
@@ -39,6 +39,9 @@ impl<S: Stated> Solution<S> {
     pub fn on(self, machine: Topology) -> Result<Self, ProblemError> {
         if !self.schedule.is_explicit() && self.problem.machine().spec().shape != machine.spec().shape {
             return Err(ProblemError::OtherShape);
+        }
+        if self.problem.machine() == &machine {
+            return Ok(self);
         }
         Ok(Self { problem: self.problem.on(machine)?, bounds: Bounds::default(), ..self })
     }

@@ -90,7 +90,7 @@ pub enum SwitchError {
 #[expect(missing_docs, reason = "the message of each variant says what it means and names its fields")]
 #[non_exhaustive]
 pub enum PeriodError {
-    #[error("the period {period} has {length} numbers, but the torus {dims} dimensions: give one for each")]
+    #[error("the period {period} has {length} of the {dims} extents that the torus has: give one for each dimension")]
     Length { period: String, length: usize, dims: usize },
     #[error("the period {period} does not divide {extents}: along {dim} it is one of {divisors}")]
     Divide { period: String, extents: String, dim: String, divisors: String },

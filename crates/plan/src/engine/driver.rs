@@ -8,6 +8,7 @@ use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::quickest::quickest;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
+use crate::model::cost::Price;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::Planner;
@@ -53,7 +54,10 @@ const LONG: u64 = 4;
 pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
     match (goal.price, goal.parts) {
-        (Some(price), _) => quickest(topology, kind, goal, price, control),
+        (Some(price), _) => {
+            let seed = seed(&problem(1)?, goal, price, control)?;
+            quickest(topology, kind, goal, price, seed, control)
+        }
         (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, goal, control),
         (None, Parts::Auto) => plan_in_parts(problem(1)?, goal, control),
         (None, Parts::Enough) => plan_in_enough(problem(1)?, goal, control),
@@ -76,7 +80,17 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let fitting = is_reduced.then(|| best_parts(&whole, &bounds, None).0);
     let rungs = rungs(&whole, &bounds, NEAR as f64 / 100.0);
     if goal.steps.is_some() || goal.max_steps.is_some() {
-        return plan_problem(whole.with_parts(fitting.unwrap_or(rungs[0]))?, goal, control);
+        // What is planned without a limit may keep it.
+        let free = fitting.and_then(|parts| plan_fitting_within(&whole, parts, &bounds, goal, control));
+        if let Some(plan) = free.as_ref().filter(|plan| is_near(plan, &bounds)) {
+            return Ok(plan.clone());
+        }
+        let found = plan_problem(whole.with_parts(fitting.unwrap_or(rungs[0]))?, goal, control);
+        return match (free, found) {
+            (Some(free), Ok(found)) => Ok(if better(&free, &found) { free } else { found }),
+            (Some(free), Err(_)) => Ok(free),
+            (None, found) => found,
+        };
     }
     let steps = |plan: &Plan| plan.schedule.step_count() as u64;
     let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
@@ -162,6 +176,42 @@ fn plan_fitting(whole: &Problem, parts: u32, bounds: &Bounds, goal: &Goal<'_>, c
         .into_iter()
         .flatten()
         .reduce(|best, found| if better(&found, &best) { found } else { best })
+}
+
+/// An all_reduce near the bound on its volume, planned without a price: something to be better than, and to give where
+/// time is short.
+fn seed(whole: &Problem, goal: &Goal<'_>, price: Price, control: &Control) -> Result<Option<Plan>, PlanError> {
+    if goal.planner.is_some() || matches!(goal.parts, Parts::Fixed(_)) || !reduces_to_all(whole) {
+        return Ok(None);
+    }
+    let bounds = control.bounds(whole)?;
+    let parts = best_parts(whole, &bounds, None).0;
+    // A part is at least a byte.
+    let is_cut = u64::from(parts) <= price.message_bytes.max(1);
+    Ok(is_cut.then(|| plan_fitting_within(whole, parts, &bounds, goal, control)).flatten())
+}
+
+/// What [`plan_fitting`] finds without a price or limits on the steps, if the plan keeps those that are stated.
+fn plan_fitting_within(
+    whole: &Problem,
+    parts: u32,
+    bounds: &Bounds,
+    goal: &Goal<'_>,
+    control: &Control,
+) -> Option<Plan> {
+    let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
+    let free = Goal { max_steps: None, price: None, ..*goal };
+    if goal.steps.is_some() {
+        return None;
+    }
+    let plan = if Matching.is_quick(&whole.with_parts(parts).ok()?) {
+        plan_fitting(whole, parts, bounds, &free, control)
+    } else if goal.price.is_some() {
+        plan_in_enough(whole.clone(), &free, control).ok()
+    } else {
+        None
+    };
+    plan.filter(|plan| plan.schedule.step_count() <= most)
 }
 
 /// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the

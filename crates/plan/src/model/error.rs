@@ -25,6 +25,8 @@ pub enum PlanError {
     TooFewSteps { wanted: u32, distance: u32, from: RankId, to: RankId },
     #[error("planner `{planner}` found no schedule within {limit}")]
     NotFound { planner: &'static str, limit: String },
+    #[error("no planner found a schedule:{}", listed(failures))]
+    NobodyFound { failures: Vec<PlanError> },
     #[error("stopped ({stopped:?}) before there was a schedule")]
     Stopped { stopped: StopReason },
     #[error("total width {width} is impossible: {why}")]
@@ -36,9 +38,22 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// The error when every planner failed: the first failure of one that applies, or all refusals.
+    /// The error when every planner failed: what those that apply were looking for, their first failure of another
+    /// kind, or all refusals.
     pub(crate) fn of_all(failures: Vec<Self>) -> Self {
         let refused = |error: &&Self| matches!(error, Self::NotApplicable { .. });
+        let mut tried: Vec<Self> = failures.iter().filter(|error| !refused(error)).cloned().collect();
+        if tried.len() > 1 && tried.iter().all(|error| matches!(error, Self::NotFound { .. })) {
+            // Numbers of parts may fail alike.
+            let mut seen = Vec::new();
+            tried.retain(|error| {
+                !seen.contains(error) && {
+                    seen.push(error.clone());
+                    true
+                }
+            });
+            return if tried.len() == 1 { tried.remove(0) } else { Self::NobodyFound { failures: tried } };
+        }
         match failures.iter().find(|error| !refused(error)) {
             Some(first) => first.clone(),
             None if failures.len() == 1 => failures[0].clone(),

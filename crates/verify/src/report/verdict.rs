@@ -150,6 +150,7 @@ pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, Str
     };
     let hidden = |shown: usize| match shown {
         0 => "none is listed; --max-errors lists them".to_owned(),
+        1 => "the first is listed; --max-errors lists more".to_owned(),
         shown => format!("the first {shown} are listed; --max-errors lists more"),
     };
     let (violations, warnings) = (report.violations.len(), report.warnings.len());

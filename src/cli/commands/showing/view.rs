@@ -66,6 +66,9 @@ fn add(page: &mut Page, path: &Path, elsewhere: &Elsewhere<'_>) -> Result<bool, 
         What::Job => add_job(page, &reading, path, machine.as_ref())?,
         What::Schedule => add_schedule(page, &reading, path, machine.as_ref())?,
     };
+    if verdict == Verdict::Refuted {
+        note(&format!("{}: refuted; the page shows where", path.display()));
+    }
     if let Some(machine) = &machine {
         let anew = elsewhere.anew(&reading.text, machine).filter(|_| verdict == Verdict::Refuted);
         page.elsewhere(before, machine, anew.as_deref());
