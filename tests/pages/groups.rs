@@ -78,9 +78,10 @@ On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 Ki
 | cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
-better. all_to_allv is not planned in jobs. `synth show`, `polish` and `convert` take one schedule of a job at a time
-(`synth convert --schedule`). `synth run` carries out all at once, `lower` writes a program for each, and `view` draws
-them side by side. Programs have no common clock, so those of two collectives may want a link at the same time.
+better. all_to_allv is not planned in jobs. `synth show` and `polish` take one schedule of a job at a time (`synth
+convert --schedule`). `synth run` carries out all at once, `lower` writes a program for each, `convert` a CSV table, a
+trace, GOAL or Chakra of all, and `view` draws them side by side. Programs have no common clock, so those of two
+collectives may want a link at the same time.
 
 ## All-to-all in all groups of 4x4x4 at once
 
