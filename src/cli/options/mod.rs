@@ -175,6 +175,11 @@ impl Given {
         self.conditions().filter(|(_, when)| when.lacks(self, kinds)).map(|(option, _)| option).collect()
     }
 
+    /// The options that were typed and do not apply to such a file.
+    fn unfit(&self, what: What) -> BTreeSet<&str> {
+        self.conditions().filter(|(_, when)| when.is_unfit(self, what)).map(|(option, _)| option).collect()
+    }
+
     fn has(&self, option: &str) -> bool {
         self.typed.contains_key(option)
     }

@@ -253,10 +253,14 @@ pub static ROWS: &[Row] = &[
             WithAll(&["max-bytes"]),
             Without(&["bytes", "rank"], ""),
             BYTES,
-            For(&[Schedule, Program], "a job runs one size"),
+            For(&[Schedule, Program], "a job runs one size, of --bytes"),
         ],
     ),
-    row(&["run"], &["max-bytes", "factor"], &[WithAll(&["min-bytes"])]),
+    row(
+        &["run"],
+        &["max-bytes", "factor"],
+        &[WithAll(&["min-bytes"]), For(&[Schedule, Program], "a job runs one size, of --bytes")],
+    ),
     row(&["run"], &["op"], &[SUMS]),
     row(
         &["run"],

@@ -154,12 +154,27 @@ impl When {
                 let wanted: Vec<&str> = whats.iter().map(|what| what.plural()).collect();
                 let (shown, wanted) = (shown(option, given), listed(&wanted, "", "and"));
                 let why = if why.is_empty() { format!("this is a {}", what.name()) } else { why.to_owned() };
-                Err(Failure::usage(format!("{shown} is for {wanted}: {why}")).hint(format!("leave {shown} out")))
+                // Those that go with it are refused with it.
+                let refused: Vec<String> = given.unfit(what).iter().map(|option| given.name(option)).collect();
+                let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+                let out = if refused.len() > 1 { listed(&refused, "", "and") } else { shown.clone() };
+                Err(Failure::usage(format!("{shown} is for {wanted}: {why}")).hint(format!("leave {out} out")))
             }
             Self::Where(other, values, when) if given.value(other).is_some_and(|value| values.contains(&value)) => {
                 when.check_file(option, given, what)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Does it refuse its option for a file that holds this?
+    pub fn is_unfit(&self, given: &Given, what: What) -> bool {
+        match *self {
+            Self::For(whats, _) => !whats.contains(&what),
+            Self::Where(other, values, when) => {
+                given.value(other).is_some_and(|value| values.contains(&value)) && when.is_unfit(given, what)
+            }
+            _ => false,
         }
     }
 

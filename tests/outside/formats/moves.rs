@@ -69,6 +69,9 @@ fn what_is_typed_by_hand_means_what_it_says() {
     let read = csv::parse(gather, problem(ring(), Kind::AllGather, 1)).unwrap();
     assert!(holds(&read));
     assert_eq!((read.schedule.step_count(), read.schedule.total_width()), (2, 2));
+    // As other tools call the ends.
+    let other = gather.replacen("From, To", "src, DST", 1);
+    assert_eq!(csv::parse(&other, problem(ring(), Kind::AllGather, 1)).unwrap(), read);
     // Without a part, all parts move; widths follow.
     let whole = csv::parse(gather, problem(ring(), Kind::AllGather, 4)).unwrap();
     assert!(holds(&whole));

@@ -24,6 +24,8 @@ const OP: usize = 4;
 const VIA: usize = 5;
 const LABEL: usize = 6;
 const COLUMNS: [&str; 7] = ["step", "from", "to", "chunk", "op", "via", "label"];
+/// What other tools call them.
+const ALSO: [(&str, &str); 2] = [("src", "from"), ("dst", "to")];
 /// Those that no table is without.
 const REQUIRED: Range<usize> = STEP..OP;
 
@@ -53,8 +55,8 @@ pub fn parse(text: &str, problem: Problem) -> Result<Solution, ParseError> {
     parse_within(text, problem, &Limits::default())
 }
 
-/// Reads a schedule for a problem. The first line names the columns, in any order: `step,from,to,chunk`, perhaps `op`,
-/// `via` and `label`. Then a line for each move, in any order:
+/// Reads a schedule for a problem. The first line names the columns, in any order: `step`, `from` (or `src`), `to` (or
+/// `dst`), `chunk`, perhaps `op`, `via` and `label`. Then a line for each move, in any order:
 ///
 /// - steps count from 1, without gaps; a step is as wide as its moves need;
 /// - ranks are numbers, coordinates (`1.2`) or names;
@@ -101,7 +103,8 @@ fn columns(heading: &str, number: usize) -> Result<Vec<usize>, ParseError> {
     let mut columns = Vec::new();
     for (text, at) in split(heading).take(COLUMNS.len() + 1) {
         let place = (number, at);
-        let Some(column) = COLUMNS.iter().position(|name| name.eq_ignore_ascii_case(text)) else {
+        let named = ALSO.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(text)).map_or(text, |(_, ours)| ours);
+        let Some(column) = COLUMNS.iter().position(|name| name.eq_ignore_ascii_case(named)) else {
             let message = match text.parse::<u64>() {
                 Ok(_) if columns.is_empty() => format!("the heading is missing: {}", shape()),
                 _ => format!("unknown column `{text}`; {}", shape()),

@@ -17,7 +17,7 @@ pub fn foreign(text: &str) -> Option<&'static str> {
         None => Some("the file is empty"),
         Some('<') => Some(xml(text)),
         Some('{') => object(text),
-        Some('[') => serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok().then_some(LIST),
+        Some('[') => list(text),
         Some(_) if text.starts_with("num_ranks ") => {
             Some("this is GOAL, which is written for LogGOPSim and not read back")
         }
@@ -35,7 +35,16 @@ pub fn foreign(text: &str) -> Option<&'static str> {
 fn is_moves(text: &str) -> bool {
     let heading = text.lines().next().unwrap_or_default();
     let has = |name: &str| heading.split(',').any(|cell| cell.trim().trim_matches('"').eq_ignore_ascii_case(name));
-    ["step", "from", "to"].into_iter().all(has)
+    has("step") && (has("from") || has("src")) && (has("to") || has("dst"))
+}
+
+/// Collectives, or rows of numbers.
+fn list(text: &str) -> Option<&'static str> {
+    let of_objects = serde_json::from_str::<Vec<BTreeMap<String, IgnoredAny>>>(text);
+    if of_objects.is_ok_and(|all| !all.is_empty() && all.iter().all(|one| one.contains_key("collective"))) {
+        return Some("these are the collectives of a job: `synth --torus EXTENTS --job FILE` plans them together");
+    }
+    serde_json::from_str::<Vec<IgnoredAny>>(text).is_ok().then_some(LIST)
 }
 
 /// By the first element.
@@ -104,6 +113,9 @@ mod tests {
         said("{\"ranks\": 2, \"links\": []}", "synth topology");
         said("{\"traceEvents\": []}", "Perfetto");
         said("[[0, 1], [1, 0]]", "--demand");
+        said("[{\"collective\": \"all_gather\", \"groups\": \"x\"}]", "--job");
+        said("[{\"a\": 1}]", "--demand");
+        said("step,src,dst,chunk\n", "--from csv");
         said("num_ranks 3\n", "GOAL");
         said("step,from,to,via\n", "--from csv");
         said("From, To, step, chunk\r\n", "--from csv");

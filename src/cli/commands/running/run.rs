@@ -126,6 +126,7 @@ type Trouble = (RankId, RunError);
 impl RunCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         let format = given.form("format").unwrap_or(self.format);
+        self.check_words()?;
         let ticker = Ticker::new(false, &format!("judging {}", self.file.display()));
         let reading = Reading::of(&self.file)?;
         given.file(reading.what())?;
@@ -145,6 +146,21 @@ impl RunCommand {
         Runnable::from(&solution).check_size(reading.made()).map_err(Failure::usage)?;
         ticker.finish();
         self.run_typed(&[Runnable::from(&solution)], format)
+    }
+
+    /// Refuses a sweep of no size, and what means something else to nccl-tests.
+    fn check_words(&self) -> Result<(), Failure> {
+        if let (Some(first), Some(last)) = (self.min_bytes, self.max_bytes)
+            && first > last
+        {
+            return Err(Failure::usage(format!("a sweep from {first} to {last} bytes has no size"))
+                .hint(format!("`-b {last} -e {first}` sweeps between them")));
+        }
+        match self.output.to_str().filter(|name| name.parse::<ReduceOp>().is_ok()) {
+            Some(op) => Err(Failure::usage(format!("-o {op} would write a file: the operation is --op {op}"))
+                .hint(format!("write to ./{op} if a file of that name is wanted"))),
+            None => Ok(()),
+        }
     }
 
     /// Runs one schedule or program, or several at once.
