@@ -91,6 +91,7 @@ fn a_cable_is_stated_in_the_words_of_alarms() {
         ("--torus 4x4 --fail 0,1;2,3", "did you mean --fail 0,1 --fail 2,3?"),
         ("--torus 4x4 --fail-link [0,1]", "did you mean --fail-link 0,1?"),
         ("--torus 4x4 --fail (0,0)-(1,0)", "did you mean --fail 0.0,1.0?"),
+        ("--torus 4x4 --fail (0,0):x", "a rank has two cables in x: write 0.0,x+ or 0.0,x-"),
         ("--torus 4x4 --fail 2-q", "is no rank"),
         ("--torus 4x4 --fail 2,", "write two ranks and the dimension"),
     ] {

@@ -45,6 +45,27 @@ fn every_class_is_planned_and_stands_for_its_sets() {
 }
 
 /// What fails cannot help: vectors are cut so finely that numbers of parts do not hide the cost.
+/// All switches, and all pairs of them, are in classes; the one class of singles has the figures of planning by hand.
+#[test]
+fn dead_switches_are_surveyed() {
+    let bench = Bench::new();
+    let said = bench.stdout("survey --torus 8x8 --switches 1,2 -q -o s");
+    assert!(said.contains("any single switch: ") && said.contains("any 2 switches: "), "{said}");
+    let survey: Value = serde_json::from_slice(&bench.read("s/survey.json")).expect("JSON");
+    assert_eq!(survey["head"]["period"], serde_json::json!([4, 4]));
+    let sets: Vec<u64> =
+        survey["head"]["groups"].as_array().unwrap().iter().map(|group| group["sets"].as_u64().unwrap()).collect();
+    assert_eq!(sets, [1, 8, 28]);
+    let table = text(&bench.read("s/table.csv"));
+    let row = table.lines().find(|row| row.starts_with("all_to_all,switch,1,\"x:0\",8,")).expect("a row");
+    bench.ended(0, "--torus 8x8 --fail-switch x:0 -q -o by-hand.json");
+    let by_hand: Value = serde_json::from_str(&bench.stdout("verify by-hand.json --format json")).expect("JSON");
+    let volume = by_hand["files"][0]["figures"]["volume"]["value"].as_str().unwrap();
+    assert!(row.contains(&format!(",{volume},")), "{row}: {volume}");
+    // The worst set is drawn, its cables dead.
+    assert!(text(&bench.read("s/index.html")).contains("<svg"));
+}
+
 #[test]
 fn no_failure_makes_an_all_reduce_faster() {
     let bench = Bench::new();

@@ -146,6 +146,17 @@ fn yesterday_s_files_are_judged_on_tonight_s_machine() {
     let said = |words: &str| text(&bench.ended(0, &format!("verify bounded.json --topology ring.json {words}")).stdout);
     assert!(said("").contains("volume   33/32 = 1.031         no bound stated"), "{}", said(""));
     assert!(said("--bounds").contains("bound 1 "), "{}", said("--bounds"));
+    // On its own machine, stated again, it stays.
+    bench.ended(0, "--torus 4x4 --fail 0,1 -q -o own.json");
+    let again = |words: &str| text(&bench.ended(0, &format!("verify {words}")).stdout);
+    assert!(again("own.json").contains("certified optimal"));
+    assert_eq!(again("own.json --fail 1,0"), again("own.json"));
+    bench.write(
+        "jobs.json",
+        r#"[{"collective": "all_gather", "groups": "x"}, {"collective": "all_to_all", "groups": "y"}]"#,
+    );
+    bench.ended(0, "--torus 4x4 --fail 0,1 --job jobs.json -q -o job.json");
+    assert_eq!(again("job.json --fail 0,x+"), again("job.json"));
     // A part of it that is still refuted there.
     bench.ended(1, "verify s.json --topology tonight.json --shrink -o part.json");
     bench.run("verify part.json").assert().code(1);

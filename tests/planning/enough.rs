@@ -103,6 +103,31 @@ fn messages_in_groups_are_cut_where_whole_ones_are_far_from_the_bound() {
     assert_eq!(planned(&intact, kind, &Goal::default()).problem.parts(), 1);
 }
 
+/// A limit on the steps that the plan without one keeps, and a price, make nothing worse.
+#[test]
+fn limits_and_prices_make_no_all_reduce_worse() {
+    let mut dice = fastrand::Rng::with_seed(51);
+    for extents in [&[4, 4][..], &[4, 3], &[4, 4, 2], &[6, 4], &[4, 4, 4]] {
+        let count = extents.iter().product::<u32>();
+        let machine = torus(extents, &[], &[]);
+        let from = dice.u32(0..count);
+        let link = machine.link(machine.links_from(RankId(from)).next().expect("a link"));
+        let topology = torus(extents, &[(from, link.to.0)], &[]);
+        let free = planned(&topology, Kind::AllReduce, &Goal::default());
+        let steps = free.schedule.step_count();
+        for more in [0, 1, 5] {
+            let most = Goal { max_steps: Some((steps + more) as u32), ..Goal::default() };
+            let limited = planned(&topology, Kind::AllReduce, &most);
+            assert!(limited.schedule.step_count() <= steps + more, "{extents:?}");
+            assert!(ratio(&limited) <= ratio(&free), "{extents:?}: {}, {}", ratio(&limited), ratio(&free));
+        }
+        let price = Price { alpha: 1e-6, bandwidth: 50e9, message_bytes: 1 << 26 };
+        let goal = Goal { price: Some(price), ..Goal::default() };
+        let seconds = |plan: &Plan| price.seconds(&plan.problem, &plan.schedule);
+        assert!(seconds(&planned(&topology, Kind::AllReduce, &goal)) <= seconds(&free), "{extents:?}");
+    }
+}
+
 /// Whole vectors take a volume of a vector a step.
 #[test]
 fn stated_steps_leave_vectors_cut() {

@@ -104,6 +104,19 @@ impl<'a> Reading<'a> {
         })
     }
 
+    /// The schedules of the job, judged; what is done with them takes `each` bytes for every move.
+    pub fn judged_schedules(&self, used: &str, each: u64) -> Result<Vec<Verified<Solution>>, Failure> {
+        let schedules = self.judged_job(used)?.into_schedules();
+        let moves: usize = schedules.iter().map(|one| one.schedule.move_count()).sum();
+        let (needed, most) = ((moves as u64 * each) >> 20, self.made() >> 20);
+        match needed > most {
+            true => Err(Failure::usage(format!(
+                "the job has {moves} moves: to be {used} it takes about {needed} MiB; at most {most} MiB are taken"
+            ))),
+            false => Ok(schedules),
+        }
+    }
+
     /// The rank program, not judged.
     pub fn program(&self) -> Result<Program, Failure> {
         json::parse_program_within(&self.text, &self.limits).map_err(|error| self.unreadable(&error))

@@ -51,7 +51,7 @@ const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
     ("node", "--fail-rank"),
     ("failures", "--cables 1"),
     ("pairs", "--cables 2"),
-    ("torus", "--topology"),
+    ("torus", "--topology FILE"),
     ("message-bytes", "--bytes"),
     ("kind", "--collective"),
     ("coll", "--collective"),

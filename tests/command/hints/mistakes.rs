@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 54] = [
+const MISTAKES: [(&str, i32, &[&str]); 60] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -48,6 +48,16 @@ const MISTAKES: [(&str, i32, &[&str]); 54] = [
     ("--torus 4x4 --fail 0,1 --parts 5 --time-limit 0s -o p.json", 4, &["time limit"]),
     ("--torus 4x4 --dead 0,1", 2, &["did you mean --fail?"]),
     ("--torus 4x4 -f 0,1", 2, &["did you mean --fail?"]),
+    ("--torus 4x4 --fail-node 3", 2, &["did you mean --fail-rank?"]),
+    ("verify s.json --torus 4x4", 2, &["did you mean --topology FILE?"]),
+    ("run s.json --message-bytes 1MiB", 2, &["did you mean --bytes?"]),
+    ("survey --torus 4x4 --failures 1 -o f", 2, &["did you mean --cables 1?"]),
+    (
+        "--torus 4x4x4 --collective all_reduce --max-steps 6 --fail 0,1 -o p.json",
+        4,
+        &["no planner found a schedule:", "`matching`"],
+    ),
+    ("--torus 4x4 -o p.json.zst", 2, &[".json is written here, not .zst"]),
     ("--torus 4x4 --no-wrap", 2, &["did you mean --wrap no?"]),
     ("bound --torus 4x4 --kind all_reduce", 2, &["did you mean --collective?"]),
     ("show s.json --json", 2, &["did you mean --format json?"]),

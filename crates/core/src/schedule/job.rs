@@ -44,12 +44,16 @@ impl Job {
         }
     }
 
-    /// The same schedules on another machine of as many ranks, where none of their bounds is known to hold.
+    /// The same schedules on another machine of as many ranks. There, none of their bounds is known to hold; on its own
+    /// machine, they stay.
     ///
     /// # Errors
     ///
     /// As [`Problem::on`].
     pub fn on(&self, machine: &Topology) -> Result<Self, ProblemError> {
+        if self.machine() == machine {
+            return Ok(self.clone());
+        }
         let moved = self.solutions.iter().map(|solution| solution.clone().on(machine.clone()));
         Ok(Self { solutions: moved.collect::<Result<_, _>>()?, bound: None, origin: self.origin.clone() })
     }

@@ -8,7 +8,6 @@ use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::quickest::quickest;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
-use crate::model::cost::Price;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::Planner;
@@ -54,8 +53,10 @@ const LONG: u64 = 4;
 pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
     let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
     match (goal.price, goal.parts) {
-        (Some(price), _) => {
-            let seed = seed(&problem(1)?, goal, price, control)?;
+        (Some(price), parts) => {
+            let free = if matches!(parts, Parts::Fixed(_)) { None } else { unlimited(&problem(1)?, goal, control) };
+            // A part is at least a byte.
+            let seed = free.filter(|plan| u64::from(plan.problem.parts()) <= price.message_bytes.max(1));
             quickest(topology, kind, goal, price, seed, control)
         }
         (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, goal, control),
@@ -80,17 +81,13 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let fitting = is_reduced.then(|| best_parts(&whole, &bounds, None).0);
     let rungs = rungs(&whole, &bounds, NEAR as f64 / 100.0);
     if goal.steps.is_some() || goal.max_steps.is_some() {
-        // What is planned without a limit may keep it.
-        let free = fitting.and_then(|parts| plan_fitting_within(&whole, parts, &bounds, goal, control));
+        let free = unlimited(&whole, goal, control);
         if let Some(plan) = free.as_ref().filter(|plan| is_near(plan, &bounds)) {
             return Ok(plan.clone());
         }
         let found = plan_problem(whole.with_parts(fitting.unwrap_or(rungs[0]))?, goal, control);
-        return match (free, found) {
-            (Some(free), Ok(found)) => Ok(if better(&free, &found) { free } else { found }),
-            (Some(free), Err(_)) => Ok(free),
-            (None, found) => found,
-        };
+        let found = found.or_else(|error| free.clone().ok_or(error))?;
+        return Ok(free.filter(|free| better(free, &found)).unwrap_or(found));
     }
     let steps = |plan: &Plan| plan.schedule.step_count() as u64;
     let is_short = |plan: &Plan| !is_reduced || steps(plan) <= LONG * u64::from(plan.bounds.least_steps());
@@ -178,40 +175,17 @@ fn plan_fitting(whole: &Problem, parts: u32, bounds: &Bounds, goal: &Goal<'_>, c
         .reduce(|best, found| if better(&found, &best) { found } else { best })
 }
 
-/// An all_reduce near the bound on its volume, planned without a price: something to be better than, and to give where
-/// time is short.
-fn seed(whole: &Problem, goal: &Goal<'_>, price: Price, control: &Control) -> Result<Option<Plan>, PlanError> {
-    if goal.planner.is_some() || matches!(goal.parts, Parts::Fixed(_)) || !reduces_to_all(whole) {
-        return Ok(None);
-    }
-    let bounds = control.bounds(whole)?;
-    let parts = best_parts(whole, &bounds, None).0;
-    // A part is at least a byte.
-    let is_cut = u64::from(parts) <= price.message_bytes.max(1);
-    Ok(is_cut.then(|| plan_fitting_within(whole, parts, &bounds, goal, control)).flatten())
-}
-
-/// What [`plan_fitting`] finds without a price or limits on the steps, if the plan keeps those that are stated.
-fn plan_fitting_within(
-    whole: &Problem,
-    parts: u32,
-    bounds: &Bounds,
-    goal: &Goal<'_>,
-    control: &Control,
-) -> Option<Plan> {
-    let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
-    let free = Goal { max_steps: None, price: None, ..*goal };
-    if goal.steps.is_some() {
+/// What is planned without a price and without limits on the steps, if it keeps those that are stated: limits and
+/// prices should make nothing worse, and where time is short, it is there soon. Of an all_reduce alone; other kinds
+/// either stay whole or take many steps.
+fn unlimited(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Option<Plan> {
+    if goal.planner.is_some() || goal.steps.is_some() || !reduces_to_all(whole) {
         return None;
     }
-    let plan = if Matching.is_quick(&whole.with_parts(parts).ok()?) {
-        plan_fitting(whole, parts, bounds, &free, control)
-    } else if goal.price.is_some() {
-        plan_in_enough(whole.clone(), &free, control).ok()
-    } else {
-        None
-    };
-    plan.filter(|plan| plan.schedule.step_count() <= most)
+    let free = Goal { max_steps: None, price: None, parts: Parts::Enough, ..*goal };
+    let plan = plan_in_enough(whole.clone(), &free, control).ok()?;
+    let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
+    (plan.schedule.step_count() <= most).then_some(plan)
 }
 
 /// Plans in the parts that the bounds promise most of, then in twice as many (messages: four times) and so on while the

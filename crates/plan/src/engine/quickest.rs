@@ -33,9 +33,6 @@ use collsynth_core::topology::Topology;
 /// The share of the volume of more steps that fewer steps are assumed to need at least.
 const LESS_IN_FEWER_STEPS: f64 = 0.97;
 
-/// Beyond, a plan near the bound on the volume has to do: planners of trees take minutes before they have any.
-const MANY_RANKS: usize = 1024;
-
 /// Finds the fastest schedule, no slower than `seed`.
 ///
 /// # Errors
@@ -52,11 +49,8 @@ pub(super) fn quickest(
     let mut found = Quickest { price, best: None };
     let mut failures = Vec::new();
     seed.into_iter().for_each(|plan| found.add(goal, plan));
-    let has_to_do = found.best.is_some() && topology.live_rank_count() > MANY_RANKS;
-    let rest = if has_to_do { Vec::new() } else { candidates(topology, kind, goal.parts, price, control)? };
-    for (problem, bounds) in rest {
-        let stopped = found.best.is_some() && control.stop().is_some();
-        if stopped || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
+    for (problem, bounds) in candidates(topology, kind, goal.parts, price, control)? {
+        if found.is_over(control) || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
@@ -64,7 +58,7 @@ pub(super) fn quickest(
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
-        if goal.steps.is_none() && control.stop().is_none() {
+        if goal.steps.is_none() && control.stop().is_none() && !found.is_over(control) {
             failures.extend(trace_bounded(&problem, &bounds, &goal, control, &mut found).err());
         }
     }
@@ -117,6 +111,11 @@ struct Quickest {
 }
 
 impl Quickest {
+    /// Is there a plan, and no time but to judge it?
+    fn is_over(&self, control: &Control) -> bool {
+        self.best.as_ref().is_some_and(|(_, plan)| control.planning(&plan.problem).stop().is_some())
+    }
+
     fn takes_longer(&self, steps: usize, volume: f64) -> bool {
         self.best.as_ref().is_some_and(|(best, _)| *best <= self.price.seconds_for(steps, volume))
     }

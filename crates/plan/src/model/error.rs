@@ -42,17 +42,15 @@ impl PlanError {
     /// kind, or all refusals.
     pub(crate) fn of_all(failures: Vec<Self>) -> Self {
         let refused = |error: &&Self| matches!(error, Self::NotApplicable { .. });
-        let mut tried: Vec<Self> = failures.iter().filter(|error| !refused(error)).cloned().collect();
+        // In several numbers of parts, a planner may fail alike.
+        let mut tried: Vec<Self> = Vec::new();
+        for error in failures.iter().filter(|error| !refused(error)) {
+            if !tried.contains(error) {
+                tried.push(error.clone());
+            }
+        }
         if tried.len() > 1 && tried.iter().all(|error| matches!(error, Self::NotFound { .. })) {
-            // Numbers of parts may fail alike.
-            let mut seen = Vec::new();
-            tried.retain(|error| {
-                !seen.contains(error) && {
-                    seen.push(error.clone());
-                    true
-                }
-            });
-            return if tried.len() == 1 { tried.remove(0) } else { Self::NobodyFound { failures: tried } };
+            return Self::NobodyFound { failures: tried };
         }
         match failures.iter().find(|error| !refused(error)) {
             Some(first) => first.clone(),

@@ -35,7 +35,8 @@ pub struct ExportOptions {
     /// For goal and chakra: bytes of a chunk (256KiB; 4KiB, unless stated)
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     chunk_bytes: Option<u64>,
-    /// For trace: times for messages of this size (64KiB); without, a millisecond for each unit of width
+    /// For trace: times for messages of this size (64KiB; of a job, for its longest); without, a millisecond for each
+    /// unit of width
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     message_bytes: Option<u64>,
     /// With --message-bytes: the time a step takes to start
@@ -81,9 +82,9 @@ impl Export<'_> {
 
     /// A job, once it is judged: all its schedules in one table or trace, or the programs of all side by side.
     pub fn job(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
-        let job = reading.judged_job("converted")?;
-        let rank = self.chosen_rank(job.machine())?;
-        let schedules = job.into_schedules();
+        let each = if self.to == Foreign::Trace { TRACE_BYTES } else { 0 };
+        let schedules = reading.judged_schedules("converted", each)?;
+        let rank = self.chosen_rank(schedules[0].problem.machine())?;
         if matches!(self.to, Foreign::Csv | Foreign::Trace) {
             let solutions: Vec<Solution> = schedules.into_iter().map(Verified::into_inner).collect();
             return match self.to {

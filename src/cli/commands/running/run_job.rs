@@ -15,16 +15,9 @@ use crate::cli::options::Given;
 impl RunCommand {
     /// Runs a job that holds.
     pub(super) fn run_job(&self, reading: &Reading<'_>, given: &Given, format: Format) -> Result<Ending, Failure> {
-        let schedules = reading.judged_job("run")?.into_schedules();
+        let schedules = reading.judged_schedules("run", MOVE_BYTES)?;
         let kinds: Vec<Kind> = schedules.iter().map(|one| one.problem.collective().kind.clone()).collect();
         given.kinds(&kinds)?;
-        let moves: usize = schedules.iter().map(|one| one.schedule.move_count()).sum();
-        let (needed, most) = ((moves as u64 * MOVE_BYTES) >> 20, reading.made() >> 20);
-        if needed > most {
-            return Err(Failure::usage(format!(
-                "running the job takes about {needed} MiB; at most {most} MiB are taken"
-            )));
-        }
         let runnables: Vec<Runnable<'_>> = schedules.iter().map(Runnable::from).collect();
         self.run_typed(&runnables, format)
     }

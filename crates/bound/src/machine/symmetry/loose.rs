@@ -132,7 +132,8 @@ mod tests {
         LooseUnits::new(Group::affine(topology, |_| true), switches(topology, period))
     }
 
-    /// The numbers of classes that were counted by hand, and in another program: design/machines.md has them.
+    /// Of 8x8 by hand: two switches of one dimension are 1 or 2 apart; of one in each dimension, either is at the rim
+    /// of its cell or within it, in any order. The others are from a program of its own.
     #[test]
     fn classes_of_switches_are_few() {
         for (extents, period, expected) in [

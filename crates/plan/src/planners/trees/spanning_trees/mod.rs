@@ -133,7 +133,7 @@ impl Planner for SpanningTrees {
             Some(translation) => Rooting::Translated { root: live[0], each: translation.pairs as u32 },
             None => Rooting::Free,
         };
-        let packing = TreePacking::new(&networks, problem.parts(), rooting, steps);
+        let packing = TreePacking::new(&networks, problem.parts(), rooting, steps, control);
         let least_width = packing.least_width(task.bounds.least_width(problem.parts()));
         // The flow LP does not model sums.
         let task = &Task { sharper: None, ..task.clone() };

@@ -11,6 +11,8 @@ pub(super) struct Networks<'a> {
     /// time. Otherwise two: down, as the machine is; up, in reversed time over reversed links.
     pub timed: Vec<TimedNetwork>,
     pub live: &'a [u32],
+    /// For each rank, the hops to the farthest other, in the longer direction; 0 for those that failed.
+    hops: Vec<u32>,
 }
 
 impl<'a> Networks<'a> {
@@ -24,7 +26,11 @@ impl<'a> Networks<'a> {
             Some(opposite) => vec![down.folded(&opposite)],
             None => vec![down, TimedNetwork::new(Network::reversed(problem)).backward()],
         };
-        Self { timed, live }
+        let mut hops = vec![0; timed[0].network.rank_count()];
+        for &rank in live {
+            hops[rank as usize] = timed.iter().map(|timed| u32::from(timed.farthest(rank))).max().unwrap_or(0);
+        }
+        Self { timed, live, hops }
     }
 
     /// Are trees up the mirror images of trees down?
@@ -34,7 +40,7 @@ impl<'a> Networks<'a> {
 
     /// The hops between a rank and the farthest other, in the longer direction.
     pub fn hops(&self, rank: u32) -> u32 {
-        self.timed.iter().map(|timed| u32::from(timed.farthest(rank))).max().unwrap_or(0)
+        self.hops[rank as usize]
     }
 
     pub fn least_hops(&self) -> u32 {

@@ -18,6 +18,7 @@ use itertools::Itertools;
 use super::networks::Networks;
 use super::root_counts::root_counts;
 use super::widths::Limits;
+use crate::model::control::Control;
 use crate::model::network::Network;
 use crate::search::negotiation::{Aim, Start, Strategy};
 use crate::search::tree_routing::{Forest, TreeSpec};
@@ -47,6 +48,7 @@ pub(super) struct TreePacking<'a> {
     rooting: Rooting,
     /// The least and the most steps.
     steps: (u32, Option<u32>),
+    control: &'a Control,
     /// The roots found so far, by the number of ranks that may be roots and the total width.
     roots: Mutex<BTreeMap<(u32, u32), Arc<Roots>>>,
 }
@@ -60,9 +62,15 @@ struct Roots {
 }
 
 impl<'a> TreePacking<'a> {
-    pub fn new(networks: &'a Networks<'a>, trees: u32, rooting: Rooting, steps: (u32, Option<u32>)) -> Self {
+    pub fn new(
+        networks: &'a Networks<'a>,
+        trees: u32,
+        rooting: Rooting,
+        steps: (u32, Option<u32>),
+        control: &'a Control,
+    ) -> Self {
         let least = steps.0.max(2 * networks.least_hops());
-        Self { networks, trees, rooting, steps: (least, steps.1), roots: Mutex::default() }
+        Self { networks, trees, rooting, steps: (least, steps.1), control, roots: Mutex::default() }
     }
 
     fn specs(&self, steps: u32, width: u32) -> Vec<TreeSpec> {
@@ -118,7 +126,7 @@ impl<'a> TreePacking<'a> {
         let near: Vec<u32> = self.networks.live.iter().copied().filter(|&rank| self.may_be_root(rank, steps)).collect();
         let mut may = vec![false; counts.len()];
         near.iter().for_each(|&rank| may[rank as usize] = true);
-        match root_counts(&networks, &may, self.trees, width.div_ceil(2)) {
+        match root_counts(&networks, &may, self.trees, width.div_ceil(2), self.control) {
             Some(counts) => Roots { counts, may_fit: true },
             None => {
                 near.iter().cycle().take(self.trees as usize).for_each(|&rank| counts[rank as usize] += 1);
@@ -131,7 +139,7 @@ impl<'a> TreePacking<'a> {
     fn symmetric_widths(&self, steps: u32, width: u32, idle_fraction: f64) -> (Vec<u32>, bool) {
         let roots = self.roots(steps, width);
         let limits = Limits::new(&self.networks.timed[0].network, self.networks.live, &roots.counts);
-        let mut half = limits.widths(steps.div_ceil(2), width.div_ceil(2), idle_fraction);
+        let mut half = limits.widths(steps.div_ceil(2), width.div_ceil(2), idle_fraction, self.control);
         let odd = !steps.is_multiple_of(2);
         if let (true, [middle, next, ..]) = (odd, &mut half.widths[..]) {
             *next += *middle - 1;

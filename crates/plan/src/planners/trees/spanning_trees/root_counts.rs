@@ -15,14 +15,21 @@
 
 use petgraph::graph::{DiGraph, EdgeIndex};
 
+use crate::model::control::Control;
 use crate::model::network::Network;
 
 /// Levels between the equal share and nothing: they only make the counts more equal.
 const LEVELS: u32 = 8;
 
 /// The number of trees rooted at each rank, so that `trees` trees, leading away from their roots, fit in links of room
-/// `width * capacity` in each of the networks. Only ranks that `may` are roots. `None` if they do not fit.
-pub(super) fn root_counts(networks: &[&Network], may: &[bool], trees: u32, width: u32) -> Option<Vec<u32>> {
+/// `width * capacity` in each of the networks. Only ranks that `may` are roots. `None` if they do not fit, or to stop.
+pub(super) fn root_counts(
+    networks: &[&Network],
+    may: &[bool],
+    trees: u32,
+    width: u32,
+    control: &Control,
+) -> Option<Vec<u32>> {
     let candidates = || (0..may.len()).filter(|&rank| may[rank]);
     let mut counts: Vec<u32> = may.iter().map(|&may| if may { trees } else { 0 }).collect();
     let mut cuts: Vec<Cuts> = networks.iter().map(|network| Cuts::new(network, &counts, width)).collect();
@@ -37,6 +44,9 @@ pub(super) fn root_counts(networks: &[&Network], may: &[bool], trees: u32, width
         for rank in candidates() {
             let least = own_need(rank) + level;
             if left > u64::from(trees) && counts[rank] > least {
+                if control.stop().is_some() {
+                    return None;
+                }
                 let entering = cuts.iter().map(|cuts| cuts.least_into(rank)).min().unwrap_or(0);
                 let count = trees.saturating_sub(entering).max(least);
                 left -= u64::from(counts[rank] - count);

@@ -8,6 +8,7 @@
 
 use itertools::Itertools;
 
+use crate::model::control::Control;
 use crate::model::network::Network;
 use crate::model::widths::even_widths;
 
@@ -39,8 +40,8 @@ impl<'a> Limits<'a> {
     }
 
     /// Widths of `steps` steps that sum to `width`, at least `steps`. Early steps may idle away this fraction of the
-    /// slack of a rank.
-    pub fn widths(&self, steps: u32, width: u32, idle_fraction: f64) -> Widths {
+    /// slack of a rank. To stop, even widths, which do not fit.
+    pub fn widths(&self, steps: u32, width: u32, idle_fraction: f64, control: &Control) -> Widths {
         let trees: u64 = self.roots.iter().map(|&(_, share, _)| share).sum();
         let own = |rank| self.roots.iter().find(|&&(root, ..)| root == rank).map_or(0, |&(_, share, _)| share);
         let slack = |(&rank, &entering): (&u32, &u64)| (entering * u64::from(width)).checked_sub(trees - own(rank));
@@ -52,6 +53,9 @@ impl<'a> Limits<'a> {
         let mut sums = vec![0_u64];
         let mut may_fit = true;
         for after in (0..steps).rev() {
+            if control.stop().is_some() {
+                return Widths { widths: even_widths(width, steps), may_fit: false };
+            }
             let left = width - sums[sums.len() - 1] as u32;
             let mut width = left.div_ceil(after + 1).min(left - after);
             loop {
