@@ -251,7 +251,7 @@ mod tests {
             assert!(wrong(&[8, 8], &[4, 4], text).contains("as in x:1,2"), "{text}");
         }
         assert!(wrong(&[8, 8], &[4, 4], "x:99999999999").contains("as in x:1,2"));
-        assert!(wrong(&[8, 8], &[4], "x:1").contains("4 has 1 numbers, but the torus 2 dimensions"));
+        assert!(wrong(&[8, 8], &[4], "x:1").contains("the period 4 has 1 of the 2 extents"));
         assert!(wrong(&[8, 6], &[4, 4], "x:1").contains("along y it is one of 1, 2, 3, 6"));
         assert!(wrong(&[8, 6], &[4, 0], "x:1").contains("along y it is one of 1, 2, 3, 6"));
         assert!(wrong(&[8, 6], &[u32::MAX, 2], "x:1").contains("along x it is one of 1, 2, 4, 8"));
