@@ -220,6 +220,7 @@ fn wrong_wishes_are_refused_with_a_hint() {
         "compare --sweep dims=4x4,3x3 --format svg",
         "compare --sweep faults=1",
         "compare --sweep dims=4 faults=2",
+        "compare --torus 4x4 --planners HalfRing+DimRotation",
         "compare",
     ];
     let answers = cases.map(|words| {
@@ -233,6 +234,53 @@ fn wrong_wishes_are_refused_with_a_hint() {
     // No planner has a schedule: that is reported, and is not a success.
     let output = Bench::new().ended(2, "compare --torus 4x4 --fail 0,1 --planners half_ring");
     assert!(text(&output.stdout).contains("no schedule:\n  half_ring  a ring is broken"));
+}
+
+/// On 5x5, the exact shares of MATEe take 156 parts, more than are planned for: fewer show what it can do.
+#[test]
+fn a_scheme_whose_parts_are_too_many_is_shown_in_fewer() {
+    let answer = json("compare --torus 5x5 --fail 0,1 --planners mate,mate_e --message-bytes 4MiB");
+    let volume = |text: &str| {
+        let (over, under) = text.split_once('/').unwrap_or((text, "1"));
+        over.parse::<f64>().expect("a number") / under.parse::<f64>().expect("a number")
+    };
+    let best = |planner: &str| {
+        let all = answer["machines"][0]["schedules"].as_array().expect("schedules");
+        let volumes = all.iter().filter(|one| one["planner"] == planner);
+        volumes.map(|one| volume(one["volume"].as_str().expect("a volume"))).fold(f64::INFINITY, f64::min)
+    };
+    assert!(best("mate_e") < 23.2 && best("mate") > 26.0, "{} {}", best("mate_e"), best("mate"));
+}
+
+/// A table of several machines says over which planner each speed-up is.
+#[test]
+fn speed_ups_name_their_baseline() {
+    let csv =
+        stdout("compare --sweep dims=4x4 faults=0,1 --planners negotiated,wfr --message-bytes 64KiB --format csv");
+    let column = |name: &str, line: &str| {
+        let heading = csv.lines().next().expect("a heading").split(',').position(|word| word == name);
+        line.split(',').nth(heading.expect(name)).expect("a field").to_owned()
+    };
+    for line in csv.lines().skip(1) {
+        let (baseline, planner) = (column("baseline", line), column("planner", line));
+        assert!(!baseline.is_empty(), "{line}");
+        assert!(planner != baseline || column("speedup", line) == "1", "{line}");
+    }
+}
+
+#[test]
+fn what_failed_since_is_part_of_the_hint() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4 --collective all_gather -q -o ring.json");
+    let answer = text(&bench.ended(1, "compare ring.json --fail 0,1").stderr);
+    assert!(answer.contains("`synth verify ring.json --fail 0,1` says more"), "{answer}");
+    bench.ended(1, "verify ring.json --fail 0,1");
+}
+
+#[test]
+fn averages_that_time_cut_short_say_so() {
+    let answer = text(&Bench::new().ended(4, "compare --paper averages --time-limit 1ms").stderr);
+    assert!(answer.contains("stopped before everything was planned: what is missing is `-`"), "{answer}");
 }
 
 #[test]

@@ -141,6 +141,37 @@ fn the_curves_of_all_reduce_on_four_ranks_are_proven() {
     }
 }
 
+/// A point on its bound is proven by it, without a solver.
+#[test]
+fn what_meets_its_bound_is_proven() {
+    let answer = json("pareto --torus 4x4 --fail 0,1 --parts 1,7 --format json");
+    let points = answer["points"].as_array().expect("points");
+    assert!(points.iter().any(|point| point["gap_in_steps"] == 0.0), "{points:?}");
+    for point in points {
+        assert_eq!(point["proven"] == true, point["gap_in_steps"] == 0.0, "{point}");
+    }
+}
+
+#[test]
+fn sizes_are_a_list_or_a_range() {
+    let seconds = |sizes: &str| {
+        json(&format!("pareto --torus 3x3 --message-bytes {sizes} --format json"))["points"][0]["seconds"].clone()
+    };
+    assert_eq!(seconds("4KiB..64KiB"), seconds("4KiB,16KiB,64KiB"));
+}
+
+/// A barrier has no volume, and so no line of a bound on it.
+#[test]
+fn a_plot_has_the_bounds_there_are() {
+    let bench = Bench::new();
+    let lines = |words: &str| {
+        bench.ended(0, &format!("pareto {words} -o plot.svg"));
+        text(&bench.read("plot.svg")).matches("<line").count()
+            + text(&bench.read("plot.svg")).matches("<polyline").count()
+    };
+    assert!(lines("--torus 3x3 --collective barrier") < lines("--torus 3x3 --collective all_to_all"));
+}
+
 /// Steps are whole, and every point stands over or between numbers.
 #[test]
 fn steps_are_whole_numbers_at_the_axis() {

@@ -254,6 +254,14 @@ def test_sums_in_another_type(kind):
     assert (gradient == (1 if kind == "reduce_scatter" else 8)).all()
 
 
+@pytest.mark.parametrize(("held", "sums_in"), [("float32", "int8"), ("int32", "float32"), ("float32", "bfloat16")])
+def test_sums_hold_what_is_added(held, sums_in):
+    plan = planned(cs.Torus(4), "all_reduce")
+    x = jnp.full((4, 3), 1.5).astype(held)
+    with pytest.raises(cs.UsageError, match=f"{sums_in}.* does not hold every {held}"):
+        collective(plan, "ranks", sums_in=sums_in).on_mesh(mesh_of(4))(x)
+
+
 def test_steps_of_the_same_shape_are_a_loop(monkeypatch):
     """Not on CPU devices, which mix up its permutes with others; here there are no others. So is the gradient."""
     plan = planned(cs.Topology.mesh(12), "all_reduce", parts=24)

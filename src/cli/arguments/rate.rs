@@ -32,8 +32,8 @@ pub struct RateOptions {
 }
 
 /// `64KiB,1MiB` or `64KiB..64MiB`, ascending.
-#[derive(Clone)]
-struct Sizes(Vec<u64>);
+#[derive(Clone, Default)]
+pub struct Sizes(pub Vec<u64>);
 
 /// `32GB/s` or `x=32GB/s,y=16GB/s`.
 #[derive(Clone)]

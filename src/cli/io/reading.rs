@@ -65,8 +65,19 @@ impl<'a> Reading<'a> {
 
     /// Judges what was [stated](Reading::stated).
     pub fn hold(&self, stated: AnySolution, used: &str) -> Result<Verified<AnySolution>, Failure> {
+        self.hold_since(stated, used, &[])
+    }
+
+    /// The same after failures, in the words in which they were typed.
+    pub fn hold_since(
+        &self,
+        stated: AnySolution,
+        used: &str,
+        since: &[String],
+    ) -> Result<Verified<AnySolution>, Failure> {
+        let command: Vec<String> = [self.name()].into_iter().chain(since.iter().cloned()).collect();
         verified(stated, used, self.room())
-            .map_err(|failure| failure.hint(format!("`synth verify {}` says more", self.name())))
+            .map_err(|failure| failure.hint(format!("`synth verify {}` says more", command.join(" "))))
     }
 
     /// States every move of a schedule that holds; what is done with it takes `each` bytes for every move.

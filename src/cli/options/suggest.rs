@@ -7,8 +7,8 @@ use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 
-/// Names of types, collectives and formats elsewhere, and ours.
-const ELSEWHERE: [(&str, &str); 25] = [
+/// Names of types, collectives, formats and algorithms elsewhere, and ours.
+const ELSEWHERE: [(&str, &str); 27] = [
     ("float", "f32"),
     ("float32", "f32"),
     ("fp32", "f32"),
@@ -34,6 +34,8 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ("loggopsim", "goal"),
     ("astrasim", "chakra"),
     ("et", "chakra"),
+    ("halfringdimrotation", "dim_rotation"),
+    ("foldedringdimrotation", "folded_ring"),
 ];
 
 /// Mistyped letters of a word that is taken for another.

@@ -8,7 +8,7 @@
 //! | `held` | the most chunks a rank holds at a time |
 //! | `message_bytes`, `seconds` | a size, and the time for it |
 //! | `algbw`, `busbw` | bytes per second |
-//! | `speedup` | over the baseline |
+//! | `speedup`, `baseline` | over the planner that `baseline` names: of a machine, the one to which the others are compared |
 //! | `phases`, `phase_seconds` | of algorithms of phases: their number, and the time by the rule of their papers |
 //! | `phase_speedup` | over the baseline by the same rule |
 //! | `refusal` | why there is no schedule; the columns from `parts` on are then empty. Where such a planner has a price by
@@ -19,7 +19,7 @@ use std::fmt::Write;
 use super::text::name;
 use super::{Comparison, Machine};
 
-const HEADING: &str = "machine,failures,planner,parts,steps,volume,ratio,held,message_bytes,seconds,algbw,busbw,speedup,phases,phase_seconds,\
+const HEADING: &str = "machine,failures,planner,parts,steps,volume,ratio,held,message_bytes,seconds,algbw,busbw,speedup,baseline,phases,phase_seconds,\
      phase_speedup,refusal\n";
 
 impl Comparison {
@@ -35,6 +35,7 @@ impl Comparison {
     fn write_machine(&self, out: &mut String, machine: &Machine) {
         let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
         let (machine_name, failures) = (quoted(&name(machine)), quoted(&machine.failures));
+        let baseline = machine.baseline.as_ref().map_or(String::new(), |baseline| quoted(&baseline.name));
         for entry in &machine.entries {
             let held = entry.held.map_or(String::new(), |held| held.chunks.to_string());
             let ratio = optional(machine.ratio(entry));
@@ -51,7 +52,7 @@ impl Comparison {
                 let _ = writeln!(
                     out,
                     "{machine_name},{failures},{planner},{parts},{steps},{volume},{ratio},{held},{size},{time},\
-                     {algbw},{busbw},{speedup},{phases},{phase_seconds},{phase_speedup},"
+                     {algbw},{busbw},{speedup},{baseline},{phases},{phase_seconds},{phase_speedup},"
                 );
             }
         }
@@ -60,13 +61,15 @@ impl Comparison {
             for &size in &self.sizes {
                 let seconds = charged.phased.time.seconds(size);
                 let speedup = optional(machine.phase_speedup(&charged.phased, size));
-                let _ =
-                    writeln!(out, "{machine_name},{failures},{planner},,,,,,{size},,,,,{phases},{seconds},{speedup},");
+                let _ = writeln!(
+                    out,
+                    "{machine_name},{failures},{planner},,,,,,{size},,,,,{baseline},{phases},{seconds},{speedup},"
+                );
             }
         }
         for refusal in &machine.refusals {
             let (planner, reason) = (quoted(&refusal.planner), quoted(&refusal.reason.replace('\n', " ")));
-            let _ = writeln!(out, "{machine_name},{failures},{planner},,,,,,,,,,,,,,{reason}");
+            let _ = writeln!(out, "{machine_name},{failures},{planner},,,,,,,,,,,,,,,{reason}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `steps`, `volume`, `parts`, `planner` | of the schedule; the volume exactly (`1024/31`) |
 //! | `gap` | how far its volume lies above the bound, as a share of the bound |
-//! | `proven` | whether a solver proved that no schedule of these parts is better |
+//! | `proven` | whether it is proven that none in as many steps and parts is better: by a bound (`gap` is 0) or a solver |
 //! | `held` | the most chunks a rank holds at a time |
 //! | `message_bytes`, `seconds` | a size, and the time for it; empty without prices |
 //! | `command` | plans the schedule again |
@@ -24,7 +24,7 @@ impl Curve<'_> {
             let times = self.prices.iter().map(|price| format!("{},{}", price.message_bytes, point.seconds(price)));
             let times: Vec<String> = if self.prices.is_empty() { vec![",".to_owned()] } else { times.collect() };
             for time in times {
-                let (proven, command) = (point.account.is_proven(), quoted(&point.command[1]));
+                let (proven, command) = (self.is_proven(point), quoted(&point.command[1]));
                 let _ = writeln!(
                     out,
                     "{},{},{},{},{gap},{proven},{held},{time},{command}",

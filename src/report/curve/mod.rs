@@ -160,6 +160,11 @@ impl Curve<'_> {
         Some(times(point.volume, bound) - 1.0)
     }
 
+    /// Is it proven that none in as many steps and parts is better: by a bound that the point meets, or by a solver?
+    pub fn is_proven(&self, point: &Point) -> bool {
+        point.account.is_proven() || self.least_in_steps(point) == Some(point.volume)
+    }
+
     /// The same as a JSON object.
     pub fn to_json(&self) -> Value {
         let kind = &self.problem.collective().kind;
@@ -186,7 +191,7 @@ impl Curve<'_> {
             "gap_in_steps": self.gap(point),
             "total_width": point.total_width,
             "planner": point.planner,
-            "proven": point.account.is_proven(),
+            "proven": self.is_proven(point),
             "refuted": refuted_to_json(point.account.refuted()),
             "seconds": self.prices.iter().map(|price| point.seconds(price)).collect::<Vec<f64>>(),
             "command": point.command[1],

@@ -76,7 +76,9 @@ impl Curve<'_> {
                 .draw()?;
             if bound_steps.or(bound_volume).is_some() {
                 let (least, floor) = (bound_steps.unwrap_or(across.start), bound_volume.unwrap_or(up.start));
-                let corner = [(least, up.end), (least, floor), (across.end, floor)];
+                let down = bound_steps.map(|_| (least, up.end));
+                let right = bound_volume.map(|_| (across.end, floor));
+                let corner = down.into_iter().chain([(least, floor)]).chain(right);
                 let style = INK.stroke_width(1);
                 chart
                     .draw_series(DashedLineSeries::new(corner, 6, 4, style))?

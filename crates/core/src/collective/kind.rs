@@ -139,7 +139,8 @@ impl Kind {
         ]
     }
 
-    /// The same in each of these groups. A root is then the place of a member in its group, from 0.
+    /// The same in each of these groups, instead of those that were stated before. A root is then the place of a member
+    /// in its group, from 0.
     ///
     /// ```
     /// # use collsynth_core::{collective::{Groups, Kind}, topology::RankId};

@@ -10,10 +10,20 @@ use crate::topology::RankId;
 
 /// A word that names no kind of collective, or one that takes more than a name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no collective is called `{word}`; there are {}", names().join(", "))]
+#[error("{}", self.sentence())]
 pub struct UnknownKind {
     /// The word.
     pub word: String,
+}
+
+impl UnknownKind {
+    fn sentence(&self) -> String {
+        let demand = Kind::AllToAllV(Demand::default());
+        match bare(&self.word) == bare(demand.name()) {
+            true => format!("{demand} takes a demand, which no word states: build Kind::AllToAllV"),
+            false => format!("no collective is called `{}`; there are {}", self.word, names().join(", ")),
+        }
+    }
 }
 
 /// The [name](Kind::name).
@@ -64,7 +74,9 @@ mod tests {
             assert_eq!(kind.to_string().parse(), Ok(kind.clone()));
             assert_eq!(kind.name().replace('_', "-").to_uppercase().parse(), Ok(kind));
         }
-        let refused = "all_to_allv".parse::<Kind>().unwrap_err().to_string();
-        assert!(refused.starts_with("no collective is called `all_to_allv`; there are all_to_all, "), "{refused}");
+        let refused = |word: &str| word.parse::<Kind>().unwrap_err().to_string();
+        assert!(refused("alltoone").starts_with("no collective is called `alltoone`; there are all_to_all, "));
+        let takes_more = "all_to_allv takes a demand, which no word states: build Kind::AllToAllV";
+        assert_eq!(refused("all-to-all-v"), takes_more);
     }
 }

@@ -317,7 +317,10 @@ impl Topology {
                 from: self.rank_label(failed.from),
                 to: self.rank_label(failed.to),
                 stated: failed.dim.map(|dim| dim.to_string()).unwrap_or_default(),
-                actual: self.link(joining[0]).direction.map(|direction| dim_name(direction.dim)),
+                actual: self.link(joining[0]).direction.map(|direction| match failed.dim {
+                    Some(DimRef::Direction(_)) => direction.to_string(),
+                    _ => dim_name(direction.dim),
+                }),
             }),
             _ => Err(TopologyError::AmbiguousCable {
                 from: self.rank_label(failed.from),

@@ -100,6 +100,9 @@ fn wrong_failures_are_explained() {
          3 (3,0,0) over x+, 6 (2,1,0) over y+, 14 (2,3,0) over y-, 18 (2,0,1) over z+, 50 (2,0,3) over z-"
     );
     assert_eq!(message(cable(2, 3, Some("y"))), "ranks 2 (2,0,0) and 3 (3,0,0) are not neighbors in y: they are in x");
+    // Of a cable between neighbors, the direction may be the wrong one alone.
+    let down = FailedLink { dim: Some("x+".parse().unwrap()), both: false, ..cable(3, 2, None) };
+    assert_eq!(message(down), "ranks 3 (3,0,0) and 2 (2,0,0) are not neighbors in x+: they are in x-");
     assert_eq!(message(cable(2, 64, None)), "rank 64 is out of range: ranks are 0 to 63");
     let twice = torus_with(&[4], vec![cable(0, 1, None), cable(1, 0, None)]);
     assert!(matches!(twice, Err(TopologyError::LinkFailedTwice { .. })));

@@ -42,7 +42,7 @@ impl FromStr for Topology {
     type Err = TopologyError;
 
     fn from_str(text: &str) -> Result<Self, TopologyError> {
-        let extents: Result<Vec<u32>, _> = text.split(['x', 'X']).map(str::parse).collect();
+        let extents: Result<Vec<u32>, _> = text.split(['x', 'X']).map(|extent| extent.trim().parse()).collect();
         let extents = extents.map_err(|_| TopologyError::NotExtents { text: text.to_owned() })?;
         Self::new(TopologySpec::torus(&extents))
     }
@@ -160,6 +160,7 @@ mod tests {
             |text: &str| text.parse::<Topology>().map(|torus| torus.to_string()).map_err(|error| error.to_string());
         assert_eq!(read("4x4x4").as_deref(), Ok("4x4x4 torus"));
         assert_eq!(read("8").as_deref(), Ok("ring of 8 ranks"));
+        assert_eq!(read(" 4 x 4\n").as_deref(), Ok("4x4 torus"));
         for wrong in ["", "4x", "4*4", "-1", "4x4 torus", "99999999999"] {
             assert!(read(wrong).unwrap_err().contains("as in 4x4x4"), "{wrong}");
         }

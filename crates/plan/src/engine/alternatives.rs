@@ -27,7 +27,7 @@ use collsynth_core::topology::Topology;
 /// each with the goal that reproduces it.
 ///
 /// Without stated `parts`: whole messages, and the parts at which the planner reaches its best volume or, if those are
-/// unknown, the parts at which the bounds promise most, by volume and for each price.
+/// unknown or too many, the parts at which the bounds promise most, by volume and for each price.
 ///
 /// # Errors
 ///
@@ -97,12 +97,13 @@ fn parts_of(
         return Ok(parts);
     }
     let (least_volume, most) = best_parts(whole, bounds, None);
-    match planner.natural_parts(whole) {
-        Some(natural) => parts.extend(Some(natural).filter(|&parts| parts <= most)),
-        None => {
-            parts.insert(least_volume);
-            parts.extend(prices.iter().map(|&price| best_parts(whole, bounds, Some(price)).0));
-        }
+    let natural = planner.natural_parts(whole);
+    // Whole messages alone would slander a planner whose natural parts are too many: a divisor of them keeps most
+    // shares whole.
+    parts.extend(natural.and_then(|natural| (1..=most).rev().find(|&parts| natural.is_multiple_of(parts))));
+    if natural.is_none_or(|natural| natural > most) {
+        parts.insert(least_volume);
+        parts.extend(prices.iter().map(|&price| best_parts(whole, bounds, Some(price)).0));
     }
     Ok(parts)
 }

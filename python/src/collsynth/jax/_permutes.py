@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._errors import UsageError
 from .._plan import Plan
 from .._running.tables import Ints
 from ._collective import Array, AxisNames, Collective
@@ -67,7 +68,8 @@ class PermuteCollective(Collective):
     """A collective that follows a plan by permutes. Differentiable in reverse, as often as you like.
 
     With `sums_in`, a type of elements, sums are kept in it, and rounded to the operand's type where they are sent on
-    and at the end: float32, say, for operands of bfloat16. As many bytes are sent; the buffer takes more.
+    and at the end: float32, say, for operands of bfloat16. As many bytes are sent; the buffer takes more. A type that
+    does not hold every element of the operand raises `UsageError` at the call.
     """
 
     def __init__(
@@ -102,6 +104,8 @@ class PermuteCollective(Collective):
     def _carry_out(self, chunks: Array, own: Array, numbers: Ints) -> Array:
         if self._sums_in is None:
             return _carried_out(_Program(self, numbers), chunks, own)
+        if not np.can_cast(chunks.dtype, self._sums_in):
+            raise UsageError(f"sums_in={str(self._sums_in)!r} does not hold every {chunks.dtype} of the operand")
         summed: Array = _carried_out(_Program(self, numbers, chunks.dtype), chunks.astype(self._sums_in), own)
         return summed.astype(chunks.dtype)
 

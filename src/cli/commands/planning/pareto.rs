@@ -18,7 +18,7 @@ use collsynth::topology::Topology;
 use super::plan;
 use crate::cli::arguments::collective::CollectiveOptions;
 use crate::cli::arguments::plan::{planner_choice, planner_names, use_threads};
-use crate::cli::arguments::rate::{ALPHA, BANDWIDTH};
+use crate::cli::arguments::rate::{ALPHA, BANDWIDTH, Sizes};
 use crate::cli::arguments::size;
 use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
@@ -26,7 +26,7 @@ use crate::cli::io::clock::control;
 use crate::cli::io::output;
 use crate::cli::io::progress::{Ticker, figures};
 use crate::cli::options::Given;
-use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
+use crate::cli::options::quantity::{parse_duration, parse_one_bandwidth, parse_seconds};
 use crate::cli::options::suggest::Spelled;
 
 /// Show the trade of steps against volume
@@ -49,9 +49,10 @@ pub struct ParetoCommand {
     /// At most this many steps
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u32).range(1..=i64::from(u16::MAX)))]
     max_steps: Option<u32>,
-    /// Bytes of one message, one or more sizes (64KiB,1MiB): shows the time of every schedule for each
-    #[arg(long, value_name = "SIZE,..", value_delimiter = ',', help_heading = "Plan", value_parser = parse_bytes)]
-    message_bytes: Vec<u64>,
+    /// Bytes of one message: sizes (64KiB,1MiB), or a range by factors of four (64KiB..64MiB); shows the time of every
+    /// schedule for each
+    #[arg(long, value_name = "SIZE,..|FROM..TO", help_heading = "Plan")]
+    message_bytes: Option<Sizes>,
     /// With --message-bytes: the time a step takes to start
     #[arg(long, value_name = "TIME", help_heading = "Plan", default_value = ALPHA, value_parser = parse_seconds)]
     alpha: f64,
@@ -213,6 +214,10 @@ impl ParetoCommand {
 
     fn prices(&self) -> Vec<Price> {
         let Self { alpha, bandwidth, .. } = *self;
-        self.message_bytes.iter().map(|&message_bytes| Price { message_bytes, alpha, bandwidth }).collect()
+        self.message_bytes
+            .iter()
+            .flat_map(|sizes| &sizes.0)
+            .map(|&message_bytes| Price { message_bytes, alpha, bandwidth })
+            .collect()
     }
 }

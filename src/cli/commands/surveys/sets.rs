@@ -12,18 +12,23 @@ use crate::cli::ending::Failure;
 #[command(next_help_heading = "Failures")]
 pub struct SetsOptions {
     /// All sets of N cables (1,2: single cables and pairs)
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = number)]
     cables: Vec<usize>,
     /// All sets of N single directions of cables
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = number)]
     links: Vec<usize>,
     /// All sets of N ranks
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = number)]
     ranks: Vec<usize>,
     /// All sets of N switches between the cells of a pod, as --fail-switch names them; --period has the extents of a
     /// cell
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = number)]
     switches: Vec<usize>,
+}
+
+/// How many fail at once.
+fn number(word: &str) -> Result<usize, String> {
+    word.parse().map_err(|_| format!("`{word}` is no number: 1 takes single ones, 1,2 pairs too"))
 }
 
 /// A family of units.

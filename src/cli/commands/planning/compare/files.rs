@@ -25,7 +25,7 @@ pub struct Own {
 impl Own {
     /// Reads and judges the files, on their machine or after further failures; `None` without files.
     pub fn read(files: &[PathBuf], options: &TopologyOptions, given: &Given) -> Result<Option<Self>, Failure> {
-        let mut schedules: Vec<(String, Verified<Solution>)> = Vec::new();
+        let (since, mut schedules) = (options.words(), Vec::<(String, Verified<Solution>)>::new());
         for path in files {
             let reading = Reading::of(path)?;
             let name = reading.name();
@@ -47,9 +47,9 @@ impl Own {
                 }
             }
             given.kind(&stated.problem.collective().kind)?;
-            schedules.push((name, reading.expand(reading.hold(stated, "compared")?, 0)?));
+            schedules.push((name, reading.expand(reading.hold_since(stated, "compared", &since)?, 0)?));
         }
-        Ok((!schedules.is_empty()).then_some(Self { schedules, since: options.words() }))
+        Ok((!schedules.is_empty()).then_some(Self { schedules, since }))
     }
 
     /// The collective.

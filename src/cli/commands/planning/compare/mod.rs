@@ -238,7 +238,11 @@ impl CompareCommand {
         };
         ticker.finish();
         output::deliver(&self.output, &text)?;
-        Ok(if control.stop().is_some() { Ending::Stopped } else { Ending::Success })
+        if control.stop().is_none() {
+            return Ok(Ending::Success);
+        }
+        note("stopped before everything was planned: what is missing is `-`, in CSV an empty field");
+        Ok(Ending::Stopped)
     }
 
     /// The planners asked for.
