@@ -43,7 +43,7 @@ pub use collsynth_core::schedule::{AnySolution, Solution};
 pub use collsynth_core::topology::{RankId, Topology, TopologySpec};
 pub use collsynth_core::{certificate, collective, exact, problem, program, schedule, topology};
 pub use collsynth_plan::cost;
-pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner};
+pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, StopReason};
 #[cfg(feature = "runtime")]
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::{Verified, VerifiedJob};

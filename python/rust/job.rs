@@ -1,14 +1,14 @@
 //! Verified jobs: schedules that run together.
 
 use collsynth::VerifiedJob;
-use collsynth::cli::{self, Ending, Failure};
-use collsynth::format::{file, json};
+use collsynth::cli::{Ending, Failure};
+use collsynth::format::json;
 use collsynth::report::job::JudgedJob;
 use collsynth::verify::{Options, RejectedJob};
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::judging::limits;
+use crate::judging::{limits, unread};
 use crate::plan::Schedule;
 
 /// A job that holds.
@@ -30,11 +30,7 @@ impl Job {
 
     /// Writes that file, whole or not at all; `.gz`: compressed.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        let written = py.detach(|| {
-            cli::check_ending(&path)?;
-            file::write_atomic(&path, self.0.to_json().as_bytes()).map_err(Failure::from)
-        });
-        written.map_err(|failure| errors::failure(py, &failure))
+        errors::save(py, &path, || self.0.to_json())
     }
 }
 
@@ -57,6 +53,6 @@ pub fn job_holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Job> {
     match held {
         Ok(Ok(job)) => Ok(Job(job)),
         Ok(Err(why)) => Err(errors::failure(py, &why)),
-        Err(error) => Err(errors::unreadable(py, name, &error)),
+        Err(error) => Err(unread(py, name, text, &error, "cs.load_job")),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use collsynth::cli::{self, Ending, Failure};
-use collsynth::format::json;
+use collsynth::format::json::{self, ParseError};
 use collsynth::judge::{FileOptions, FileVerdict, Form};
 use collsynth::limits::Limits;
 use collsynth::report::foreign::foreign;
@@ -95,9 +95,23 @@ pub fn holding(py: Python<'_>, name: &str, text: &str) -> PyResult<Schedule> {
     match verified {
         Ok(Ok(verified)) => Ok(Schedule::read(verified.into())),
         Ok(Err(why)) => Err(errors::failure(py, &why)),
-        Err(error) => Err(match foreign(text) {
-            Some(what) => errors::usage(py, &format!("{name}: {what}")),
-            None => errors::unreadable(py, name, &error),
-        }),
+        Err(error) => Err(unread(py, name, text, &error, "cs.load")),
+    }
+}
+
+/// The exception for a text that a call does not read: another file of ours, another tool's, or a damaged one.
+pub fn unread(py: Python<'_>, name: &str, text: &str, error: &ParseError, call: &str) -> PyErr {
+    let ours = [
+        (json::is_schedule(text), "a schedule", "cs.load", "reads"),
+        (json::is_job(text), "a job", "cs.load_job", "reads"),
+        (json::is_program(text), "a rank program", "cs.verify", "judges"),
+    ];
+    if let Some((_, what, other, does)) = ours.into_iter().find(|(is, _, other, _)| *is && *other != call) {
+        let hint = format!("`{other}` {does} it");
+        return errors::failure(py, &Failure::usage(format!("{name}: this is {what}")).hint(hint));
+    }
+    match foreign(text) {
+        Some(what) => errors::usage(py, &format!("{name}: {what}")),
+        None => errors::unreadable(py, name, error),
     }
 }

@@ -8,6 +8,7 @@ use collsynth::topology::{GraphLink, RankId, Shape, Topology, TopologySpec, Toru
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::judging::limits;
 
 /// A machine: ranks, directed links, and what failed.
 #[pyclass(frozen, module = "collsynth._collsynth")]
@@ -28,10 +29,19 @@ impl Machine {
         built(py, TopologySpec::new(Shape::Graph { ranks, links: links.into_iter().map(link).collect() }))
     }
 
-    /// The machine of a topology file.
+    /// The machine of a topology file, or of a file of ours that states one.
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        built(py, json::parse_topology(text).map_err(|error| errors::unreadable(py, name, &error))?)
+        let is_planned = json::is_schedule(text) || json::is_job(text) || json::is_program(text);
+        let read = match is_planned {
+            true => json::parse_machine_within(text, &limits(py)?),
+            false => json::parse_topology_within(text, &limits(py)?).map(Some),
+        };
+        match read {
+            Ok(Some(spec)) => built(py, spec),
+            Ok(None) => Err(errors::usage(py, &format!("{name}: this states no machine"))),
+            Err(error) => Err(errors::unreadable(py, name, &error)),
+        }
     }
 
     /// The same with a link failed; with `both`, the whole cable.

@@ -10,7 +10,7 @@ use collsynth::cli::{self, Ending, Failure};
 use collsynth::collective::{ChunkId, Collective};
 use collsynth::cost::Price;
 use collsynth::form::Form;
-use collsynth::format::{file, json};
+use collsynth::format::json;
 use collsynth::lower::{Target, lower};
 use collsynth::plan::{Account, StopReason};
 use collsynth::program::{Barriers, Program};
@@ -98,11 +98,7 @@ impl Schedule {
 
     /// Writes that file, whole or not at all; `.gz`: compressed.
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        let written = py.detach(|| {
-            cli::check_ending(&path)?;
-            file::write_atomic(&path, json::solution_to_string(&self.held.verified).as_bytes()).map_err(Failure::from)
-        });
-        written.map_err(|failure| errors::failure(py, &failure))
+        errors::save(py, &path, || json::solution_to_string(&self.held.verified))
     }
 
     /// The form: `explicit` or `compact`.

@@ -225,6 +225,13 @@ def test_a_job_is_planned_whole(tmp_path):
     assert job == cs.plan_job(DEAD, JOB, seed=3, threads=1) == pickle.loads(pickle.dumps(job))
     job.save(tmp_path / "job.json.gz")
     assert cs.load_job(tmp_path / "job.json.gz") == job
+    assert cs.verify(job)
+    with pytest.raises(cs.UsageError, match=r"bytes: this is a job\nhint: `cs.load_job` reads it"):
+        cs.load(job.to_json().encode())
+    with pytest.raises(cs.UsageError, match=r"object: this is a schedule\nhint: `cs.load` reads it"):
+        cs.load_job(job.schedules[0].to_dict())
+    with pytest.raises(cs.UsageError, match=r"this is a rank program\nhint: `cs.verify` judges it"):
+        cs.load_job(job.schedules[0].lower().to_json().encode())
     assert "schedule 4" in job.view().html
     assert repr(job).startswith("<PlannedJob: all_gather, all_to_all, reduce, broadcast, barrier on ")
 
@@ -235,7 +242,8 @@ def test_jobs_that_are_refused():
         ([], "at least one collective"),
         (["all_gather"], "is a dict"),
         ([{"collective": "all_gatherr"}], "no collective `all_gatherr`"),
-        ([{"collective": "all_gather", "size": 3}], "unknown field `size`"),
+        ([{"collective": "all_gather", "size": 3}], "collective 0 has no option size"),
+        ([{"kind": "all_gather"}], "collective 0 has no option kind\nhint: it has collective, groups, "),
         ([{"collective": "all_gather", "bytes": object()}], "neither text nor a number"),
         ([{"collective": "broadcast", "root": 16}], "16"),
     ]:

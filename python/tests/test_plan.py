@@ -90,8 +90,6 @@ def test_files(tmp_path):
     assert pickle.loads(pickle.dumps(plan)) == plan
     with pytest.raises(cs.UsageError, match=r"\.json is written here, not \.csv"):
         plan.save(tmp_path / "plan.csv")
-    with pytest.raises(cs.Error, match="makes the folder"):
-        plan.save(tmp_path / "nowhere" / "plan.json")
 
 
 @pytest.mark.parametrize("options", [{}, {"barriers": "neighbor"}, {"barriers": "global", "slots": 9}])
@@ -341,6 +339,23 @@ def test_a_file_that_is_not_there(read, tmp_path):
         read(tmp_path)
     assert isinstance(raised.value, OSError)
     assert not isinstance(raised.value, FileNotFoundError)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    plan, job = cs.plan((2, 2)), cs.plan_job((2, 2), [{"collective": "barrier"}])
+    for write, name in ((plan.save, "p.json"), (job.save, "j.json.gz"), (plan.view, "p.html")):
+        with pytest.raises(cs.NoSuchFile, match=r"cannot write .*nowhere.*: No such file") as raised:
+            write(tmp_path / "nowhere" / name)
+        assert isinstance(raised.value, FileNotFoundError)
+        assert raised.value.filename == str(tmp_path / "nowhere" / name)
+        assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+
+
+@pytest.mark.parametrize("read", [cs.load, cs.load_job, cs.verify])
+def test_a_text_is_no_path(read):
+    with pytest.raises(cs.UsageError, match=r"by its path, not by its text\nhint: json.loads\(text\) is") as raised:
+        read(cs.plan((2, 2)).to_json())
+    assert len(str(raised.value)) < 200
 
 
 @pytest.mark.parametrize("read", [cs.load, cs.verify])

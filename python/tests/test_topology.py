@@ -1,5 +1,6 @@
 """Machines: what they are built from, what fails in them, and what is refused."""
 
+import json
 import pickle
 
 import numpy as np
@@ -108,6 +109,8 @@ def test_a_dead_switch_is_its_cables():
         cs.Torus(8, 6).fail_switch("x:1")
     with pytest.raises(cs.UsageError, match="as in x:1,2"):
         cs.Torus(8, 8).fail_switch("x1")
+    with pytest.raises(cs.UsageError, match=r"as in \(4, 4, 4\), not 2"):
+        cs.Torus(8, 8).fail_switch("x:1", period=2)
 
 
 def test_cables_of_graphs_and_double_links_count_once():
@@ -150,6 +153,27 @@ def test_files_and_graphs(tmp_path):
     assert cs.Topology.load(path).command_words == ["--topology", str(path)]
 
 
+def test_a_machine_is_that_of_what_was_planned_for_it(tmp_path):
+    torus = cs.Torus(4, 2, capacity=(2, 1)).fail_cable(0, 1)
+    plan, path = cs.plan(torus, "all_gather"), tmp_path / "plan.json.gz"
+    for planned in (plan, cs.plan_job(torus, [{"collective": "all_gather"}])):
+        planned.save(path)
+        machine = cs.Topology.load(path)
+        assert machine == torus
+        assert cs.command("topology", *machine.command_words, "--format", "json") == torus.to_json()
+    assert cs.Topology.from_json(plan.lower().to_json()) == torus
+    without = json.loads(plan.lower().to_json())
+    del without["topology"]
+    with pytest.raises(cs.UsageError, match="states no machine"):
+        cs.Topology.from_json(without)
+
+
+def test_a_machine_says_what_its_links_carry():
+    assert repr(cs.Torus(4, 4, capacity=(2, 1))) == "<Torus: 4x4 torus, capacity 2,1>"
+    assert repr(cs.Torus(4, 4, capacity=1)) == "<Torus: 4x4 torus>"
+    assert repr(cs.Topology.graph(2, [(0, 1, 3), (1, 0, 1)])) == "<Topology: graph of 2 ranks, capacity 1,3>"
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -157,6 +181,7 @@ def test_files_and_graphs(tmp_path):
         (lambda: cs.Torus(0, 4), "extent is at least 1"),
         (lambda: cs.Torus(-1), "between 0 and 2\\^32"),
         (lambda: cs.Torus(4.0), "whole number"),
+        (lambda: cs.Torus(True, 4), "an extent is a whole number, not True"),
         (lambda: cs.Torus(4, 4, wrap=[True]), "one entry per dimension"),
         (lambda: cs.Torus(4, 4).fail_cable(0, 5), "not neighbors"),
         (lambda: cs.Torus((4, "x")), "an extent is a whole number, not 'x'"),

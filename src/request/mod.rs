@@ -24,6 +24,12 @@ const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
 /// Verifying a link in a step of the compact form.
 const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 
+/// How many times the time that bounds allow a pattern may take without a search for a faster schedule, which takes
+/// minutes on a large machine.
+const NEAR: f64 = 1.01;
+/// The most chunks of which that search plans each.
+const MOST_CHUNKS: u32 = 1 << 25;
+
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
 /// Unless stated otherwise: whole messages (vectors that all ranks share in [enough](Parts::Enough) parts), whichever
@@ -40,6 +46,9 @@ const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 /// let plan = Request::new(&torus, Kind::AllToAll).parts(Parts::Auto).time_limit(Duration::from_secs(5)).run()?;
 /// let schedule = plan.verify()?;
 /// assert_eq!(schedule.schedule.step_count(), 4);
+/// // The judge has checked the bound: no schedule has less volume.
+/// let volume = schedule.quality().volume;
+/// assert_eq!((volume.value.to_string(), volume.gap()), ("64/7".to_owned(), Some(0.0)));
 /// // What `synth verify` reads.
 /// assert!(schedule.to_json().starts_with('{'));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -57,7 +66,10 @@ pub struct Request<'a> {
 ///
 /// Its fields are those of [`Plan`].
 #[derive(Clone, Debug)]
-pub struct PlannedSchedule(Plan<AnySchedule>);
+pub struct PlannedSchedule {
+    plan: Plan<AnySchedule>,
+    seed: u64,
+}
 
 impl<'a> Request<'a> {
     /// A request without limits.
@@ -107,7 +119,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Wall time, from the start of [`Request::run`], after which the best schedule found is returned.
+    /// Wall time, from the start of [`Request::run`], after which the best schedule found is returned; the first may come
+    /// a little later.
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
@@ -117,40 +130,74 @@ impl<'a> Request<'a> {
         Self { control, ..self }
     }
 
-    /// Is a pattern planned, instead of every move? On machines of 512 ranks and more where that can be done, unless a
-    /// planner or a price is stated.
+    /// Is a pattern planned before every move? On machines of 512 ranks and more where that can be done, unless a
+    /// planner is stated.
     pub fn is_compact(&self) -> bool {
         self.compact_problem().is_some()
     }
 
     fn compact_problem(&self) -> Option<Problem> {
         let is_large = Form::of(self.topology) == Form::Compact;
-        if is_large { compact_problem(self.topology, &self.kind, &self.goal) } else { None }
+        let problem = compact_problem(self.topology, &self.kind, &self.goal).filter(|_| is_large)?;
+        // A part is at least a byte.
+        let fits = |price: Price| u64::from(problem.parts()) <= price.message_bytes.max(1);
+        self.goal.price.is_none_or(fits).then_some(problem)
     }
 
     /// Plans, and searches for joint certificates in steps and volume if the schedule does not meet its bounds. Where
-    /// it [can](Request::is_compact), it plans a pattern first.
+    /// it [can](Request::is_compact), it plans a pattern first. With a price, a pattern that takes 1 % longer than
+    /// bounds allow, or more, is the plan only if no faster one is found move by move.
     ///
     /// # Errors
     ///
     /// As [`synthesize`].
     pub fn run(&self) -> Result<PlannedSchedule, PlanError> {
         let control = limited(&self.control, self.time_limit);
-        if let Some(problem) = self.compact_problem() {
-            let control = control.clone().leaving_instead(finishing_time_compact);
-            if let Some(CompactPlan { solution, stopped }) = compact(problem, &self.goal, &control)? {
-                let Solution { problem, schedule, bounds, .. } = solution;
-                let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
-                let plan = Plan { problem, schedule, planner, bounds, stopped, account: Account::None };
-                return Ok(PlannedSchedule(plan));
-            }
-        }
-        let mut plan = synthesize(self.topology, &self.kind, &self.goal, &control)?;
+        let pattern = self.compact_problem().map(|problem| self.pattern(problem, &control)).transpose()?.flatten();
+        let Some(pattern) = pattern else { return self.every_move(&control) };
+        let Some(price) = self.goal.price.filter(|price| !has_to_do(&pattern, price)) else { return Ok(pattern) };
+        let seconds = |plan: &PlannedSchedule| price.seconds(&plan.problem, &plan.schedule);
+        let stopped = match self.every_move(&control) {
+            Ok(plan) if seconds(&plan) < seconds(&pattern) => return Ok(plan),
+            Ok(plan) => plan.stopped,
+            Err(PlanError::Stopped { stopped }) => stopped,
+            Err(_) => pattern.stopped,
+        };
+        Ok(self.planned(Plan { stopped, ..pattern.into_inner() }))
+    }
+
+    fn pattern(&self, problem: Problem, control: &Control) -> Result<Option<PlannedSchedule>, PlanError> {
+        let control = control.clone().leaving_instead(finishing_time_compact);
+        let found = compact(problem, &self.goal, &control)?;
+        Ok(found.map(|CompactPlan { solution, stopped }| {
+            let Solution { problem, schedule, bounds, .. } = solution;
+            let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
+            self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None })
+        }))
+    }
+
+    fn every_move(&self, control: &Control) -> Result<PlannedSchedule, PlanError> {
+        let mut plan = synthesize(self.topology, &self.kind, &self.goal, control)?;
         let control = control.planning(&plan.problem);
         plan.prove_jointly(&control);
         let Plan { problem, schedule, planner, bounds, stopped, account } = plan;
-        Ok(PlannedSchedule(Plan { problem, schedule: schedule.into(), planner, bounds, stopped, account }))
+        Ok(self.planned(Plan { problem, schedule: schedule.into(), planner, bounds, stopped, account }))
     }
+
+    fn planned(&self, plan: Plan<AnySchedule>) -> PlannedSchedule {
+        PlannedSchedule { plan, seed: self.goal.seed }
+    }
+}
+
+/// Is a pattern nearly as fast as bounds allow, or are its chunks too many to look for a faster schedule?
+fn has_to_do(pattern: &PlannedSchedule, price: &Price) -> bool {
+    let Plan { problem, schedule, bounds, .. } = &**pattern;
+    let volume = bounds.volume.as_ref().map_or(0.0, |bound| {
+        let (above, below) = (*bound.at_least.numer() as f64, *bound.at_least.denom() as f64);
+        above / below
+    });
+    let least = price.seconds_for(bounds.least_steps() as usize, volume);
+    price.seconds(problem, schedule) <= NEAR * least || problem.chunk_count() > MOST_CHUNKS
 }
 
 /// A control that stops when the time from now on is over.
@@ -198,7 +245,10 @@ impl PlannedSchedule {
     ///
     /// [`Rejected`] if it does not hold: the planner has a bug.
     pub fn verify(self) -> Result<Verified<AnySolution>, Box<Rejected<AnySchedule>>> {
-        Verified::new(self.0.into(), &Options::default())
+        let tool = concat!("collsynth ", env!("CARGO_PKG_VERSION")).to_owned();
+        let planner = Some(self.planner.to_owned());
+        let origin = Origin { tool: Some(tool), planner, command: None, seed: Some(self.seed) };
+        Verified::new(Solution { origin: Some(origin), ..self.plan.into() }, &Options::default())
     }
 
     /// The same with an origin and in this form, or in the one that serves best: see [`formed`]. What was planned as a
@@ -208,14 +258,14 @@ impl PlannedSchedule {
     ///
     /// As [`formed`]; [`FormError::Rejected`] also if the plan does not hold.
     pub fn verify_as(self, form: Option<Form>, origin: Origin) -> Result<Verified<AnySolution>, FormError> {
-        let solution = Solution { origin: Some(origin), ..Solution::from(self.0) };
+        let solution = Solution { origin: Some(origin), ..Solution::from(self.plan) };
         let verified = Verified::new(solution, &Options::default()).map_err(FormError::Rejected)?;
         if verified.schedule.is_explicit() { formed(verified.expand(), form) } else { Ok(verified) }
     }
 
     /// The plan itself.
     pub fn into_inner(self) -> Plan<AnySchedule> {
-        self.0
+        self.plan
     }
 }
 
@@ -223,7 +273,7 @@ impl Deref for PlannedSchedule {
     type Target = Plan<AnySchedule>;
 
     fn deref(&self) -> &Plan<AnySchedule> {
-        &self.0
+        &self.plan
     }
 }
 

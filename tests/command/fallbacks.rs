@@ -59,10 +59,18 @@ fn pairs_directions_ranks_and_sums() {
     {
         bench.ended(0, &format!("fallbacks get set {failure} -o s.json"));
         bench.ended(0, "verify s.json");
+        // The machine in a file says the same as options.
+        bench.ended(0, &format!("topology --torus 3x4 {failure} -o tonight.json"));
+        bench.ended(0, "fallbacks get set --topology tonight.json -o t.json");
+        let [stated, read] = ["s.json", "t.json"].map(|name| bench.stdout(&format!("convert {name} --to csv")));
+        assert!(stated == read, "{failure}");
+        let machine = bench.stdout("topology --topology tonight.json --format json");
+        assert_eq!(bench.stdout("topology --topology t.json --format json"), machine, "{failure}");
         let piped = bench.ended(0, &format!("fallbacks get set {failure} --lower --barriers global"));
         bench.write("p.json", &text(&piped.stdout));
         bench.ended(0, "verify p.json");
     }
+    bench.write("square.json", r#"{"torus": [2, 2]}"#);
     for (failure, said) in [
         (
             "--fail 0,1 --fail 1,2 --fail 3,6",
@@ -70,7 +78,9 @@ fn pairs_directions_ranks_and_sums() {
         ),
         ("--fail 0,1 --fail 1,2 --fail 3,6", "--cables 1,2,3 "),
         ("--fail 0,1 --fail-rank 7", "are in no set"),
-        ("", "no failure is stated"),
+        ("", "nothing failed"),
+        ("--topology square.json --fail 0,1", "square.json is a 2x2 torus, and set is for a 3x4 torus"),
+        ("--topology nowhere.json", "cannot read nowhere.json"),
         ("--fail 0,1 --barriers global", "add --lower"),
         ("--fail 0,7", "0"),
     ] {

@@ -141,14 +141,20 @@ fn the_curves_of_all_reduce_on_four_ranks_are_proven() {
     }
 }
 
-/// A point on its bound is proven by it, without a solver.
+/// A point on its bound is proven by it, without a solver; one above it is not.
 #[test]
 fn what_meets_its_bound_is_proven() {
-    let answer = json("pareto --torus 4x4 --fail 0,1 --parts 1,7 --format json");
-    let points = answer["points"].as_array().expect("points");
-    assert!(points.iter().any(|point| point["gap_in_steps"] == 0.0), "{points:?}");
-    for point in points {
-        assert_eq!(point["proven"] == true, point["gap_in_steps"] == 0.0, "{point}");
+    for (words, bound) in
+        [("--torus 4x4 --fail 0,1 --parts 1,7", (64, 7)), ("--torus 5x5 --fail 0,1 --parts 1,3", (50, 3))]
+    {
+        let answer = json(&format!("pareto {words} --format json"));
+        assert_eq!(answer["points"][0]["proven"], true, "{words}");
+        assert_eq!(fraction(&answer["points"][0]["volume"]["value"]), bound, "{words}");
+    }
+    let answer =
+        json("pareto --torus 4x4 --fail 0,1 --collective all_reduce --parts 1,4 --planner matching --format json");
+    for point in answer["points"].as_array().expect("points") {
+        assert_eq!((&point["proven"], &point["parts"]), (&false.into(), &4.into()), "{point}");
     }
 }
 
@@ -164,12 +170,25 @@ fn sizes_are_a_list_or_a_range() {
 #[test]
 fn a_plot_has_the_bounds_there_are() {
     let bench = Bench::new();
-    let lines = |words: &str| {
+    // Dashes of the lines of bounds: those on the steps stand, those on the volume lie; ticks are left of the plot.
+    let dashes = |words: &str| {
         bench.ended(0, &format!("pareto {words} -o plot.svg"));
-        text(&bench.read("plot.svg")).matches("<line").count()
-            + text(&bench.read("plot.svg")).matches("<polyline").count()
+        let plot = text(&bench.read("plot.svg"));
+        let ends = plot.split("points=\"").skip(1).filter_map(|after| {
+            let numbers: Result<Vec<i32>, _> =
+                after.split('"').next()?.split([' ', ',']).filter(|w| !w.is_empty()).map(str::parse).collect();
+            <[i32; 4]>::try_from(numbers.ok()?).ok().filter(|[left, ..]| *left >= 100)
+        });
+        let short: Vec<[i32; 4]> = ends.filter(|[x, y, to_x, to_y]| (to_x - x).abs() + (to_y - y).abs() <= 6).collect();
+        (
+            short.iter().filter(|[x, _, to_x, _]| x == to_x).count(),
+            short.iter().filter(|[_, y, _, to_y]| y == to_y).count(),
+        )
     };
-    assert!(lines("--torus 3x3 --collective barrier") < lines("--torus 3x3 --collective all_to_all"));
+    let (standing, lying) = dashes("--torus 3x3 --collective barrier");
+    assert!(standing > 10 && lying == 0, "{standing} {lying}");
+    let (standing, lying) = dashes("--torus 4x4 --fail 0,1");
+    assert!(standing > 10 && lying > 10, "{standing} {lying}");
 }
 
 /// Steps are whole, and every point stands over or between numbers.

@@ -151,6 +151,7 @@ fn what_cannot_be_surveyed_is_said() {
         ("survey --torus 4x4 -o s", "nothing fails"),
         ("survey --torus 4x4 --cables 1 --collective broadcast -o s", "no collective that can be surveyed"),
         ("survey --torus 4x4 --cables 33 -o s", "sets of 33"),
+        ("survey --torus 4x4 --cables all -o s", "`all` is no number: 1 takes single ones, 1,2 pairs too"),
         ("survey --torus 8x8x8 --cables 9 -o s", "--sample 1000 draws some"),
         ("survey --torus 4 --cables 1 --shard 4/3 -o s", "as in 3/64"),
         ("survey merge nowhere -o s", "holds no survey.json"),

@@ -1,13 +1,18 @@
 //! Parts where none are stated: enough for a volume near its bound; and limits of time on large machines.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use collsynth::Request;
 use collsynth::bound;
 use collsynth::collective::{Collective, Groups, Kind};
 use collsynth::cost::Price;
-use collsynth::plan::{Control, Goal, Parts, Plan, PlanError, StopReason, Task, likely_steps, planner_named};
+use collsynth::plan::{
+    Control, Goal, Parts, Plan, PlanError, StopReason, Task, likely_steps, planner_named, synthesize,
+};
 use collsynth::problem::Problem;
-use collsynth::schedule::Solution;
+use collsynth::schedule::{AnySchedule, Solution};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::{Options, Verified};
 
@@ -170,4 +175,53 @@ fn a_limit_interrupts_what_takes_long() {
     assert_eq!(ended(&[4, 4, 4], "negotiated", Kind::AllToAll, 1), Ok(stopped));
     assert_eq!(ended(&[16, 16, 16], "packed_trees", Kind::AllReduce, 300), Err(PlanError::Stopped { stopped }));
     assert_eq!(ended(&[4, 4, 4], "packed_trees", Kind::AllReduce, 48), Ok(stopped));
+}
+
+/// A control that is interrupted by the first schedule.
+fn content() -> Control {
+    let flag = Arc::new(AtomicBool::new(false));
+    let first = Arc::clone(&flag);
+    Control::unlimited().with_interrupt(flag).with_incumbents(move |_| first.store(true, Ordering::Relaxed))
+}
+
+/// Whoever found the plan had finished; who was to come next had not.
+#[test]
+fn a_search_that_was_cut_short_says_so() {
+    let rows = Groups::new((0..5).map(|row| (0..5).map(|x| RankId(5 * row + x)).collect()).collect()).expect("groups");
+    let dead = torus(&[5, 5], &[(0, 1), (7, 8)], &[]);
+    for kind in [Kind::AllReduce, Kind::AllToAll.in_groups(rows)] {
+        let goal = Goal { parts: Parts::Enough, ..Goal::default() };
+        let cut = synthesize(&dead, &kind, &goal, &content()).expect("a plan");
+        assert_eq!(cut.stopped, StopReason::Interrupted, "{kind}");
+        let whole = synthesize(&dead, &kind, &goal, &Control::unlimited()).expect("a plan");
+        assert_eq!(whole.stopped, StopReason::Finished, "{kind}");
+    }
+}
+
+#[test]
+fn steps_that_contradict_each_other_are_refused() {
+    let topology = torus(&[4, 4], &[], &[]);
+    let refused = Request::new(&topology, Kind::AllToAll).steps(5).max_steps(4).run().unwrap_err();
+    assert_eq!(refused, PlanError::Contradiction { steps: 5, most: 4 });
+    assert_eq!(refused.to_string(), "5 steps are more than the 4 allowed at most");
+}
+
+/// With a price too, a large machine has a plan at once: the pattern, and then the faster of both.
+#[test]
+fn large_machines_start_from_their_pattern() {
+    let price = |message_bytes| Price { message_bytes, alpha: 1e-7, bandwidth: 32e9 };
+    let dead = torus(&[8, 8, 8], &[(0, 1)], &[]);
+    let plan = Request::new(&dead, Kind::AllToAll).price(price(1 << 16)).run().expect("a plan");
+    let figures = (plan.planner, plan.schedule.step_count(), plan.schedule.total_width(), plan.stopped);
+    assert_eq!(figures, ("mended", 12, 517, StopReason::Finished));
+    assert!(matches!(plan.schedule, AnySchedule::Compact(_)));
+    let intact = torus(&[8, 8, 8], &[], &[]);
+    let request = |bytes| Request::new(&intact, Kind::AllReduce).price(price(bytes));
+    let seconds = |plan: &Plan<AnySchedule>| price(1 << 16).seconds(&plan.problem, &plan.schedule);
+    let pattern = Request::new(&intact, Kind::AllReduce).run().expect("a plan");
+    let cut = request(1 << 16).control(content()).run().expect("a plan");
+    assert_eq!(cut.stopped, StopReason::Interrupted);
+    assert!(seconds(&cut) <= seconds(&pattern), "{} {}", seconds(&cut), seconds(&pattern));
+    // A part is at least a byte, and the pattern has 512.
+    assert!(request(512).is_compact() && !request(511).is_compact());
 }

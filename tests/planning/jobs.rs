@@ -117,3 +117,18 @@ fn what_cannot_be_planned_together_is_refused() {
     let exact = plan(all_reduce, JobGoal { steps: Some(9), ..JobGoal::default() }).unwrap().0;
     assert_eq!(exact.widths().len(), 9);
 }
+
+/// Whole messages are kept where cutting them gains nothing.
+#[test]
+fn messages_stay_whole_where_parts_gain_nothing() {
+    let topology = torus(&[4, 4]);
+    for (kind, width) in [(Kind::AllToAll, 8), (Kind::AllGather.in_groups(Groups::new(rows()).unwrap()), 2)] {
+        let whole = [problem(&topology, kind, 1)];
+        let (job, _) = plan_job_in_parts(&whole, &JobGoal::default(), 0.05, 1 << 16, &Control::unlimited()).unwrap();
+        assert_eq!((job.solutions()[0].problem.parts(), job.total_width()), (1, width));
+    }
+}
+
+fn rows() -> Vec<Vec<RankId>> {
+    (0..4).map(|row| (0..4).map(|x| RankId(4 * row + x)).collect()).collect()
+}

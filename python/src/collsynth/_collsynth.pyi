@@ -88,7 +88,7 @@ class Machine:
     @staticmethod
     def parse(text: str, name: str) -> Machine:
         """
-        The machine of a topology file.
+        The machine of a topology file, or of a file of ours that states one.
         """
     def rank(self, /, text: str) -> int:
         """

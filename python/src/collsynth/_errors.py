@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -39,21 +40,21 @@ class Unreadable(UsageError):
 
 
 class FileError(UsageError, OSError):
-    """A file that cannot be opened: `errno` and `filename` say why and which."""
+    """A file that cannot be read or written (`done`): `errno` and `filename` say why and which."""
 
-    def __init__(self, errno: int, reason: str, filename: str) -> None:
-        super().__init__(f"cannot read {filename}: {reason}")
-        self.errno, self.strerror, self.filename = errno, reason, filename
+    def __init__(self, errno: int, reason: str, filename: str, done: str = "read") -> None:
+        super().__init__(f"cannot {done} {filename}: {reason}")
+        self.errno, self.strerror, self.filename, self._done = errno, reason, filename, done
 
     def __str__(self) -> str:
         return self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (self.errno, self.strerror, self.filename))
+        return (type(self), (self.errno, self.strerror, self.filename, self._done))
 
 
 class NoSuchFile(FileError, FileNotFoundError):
-    """A file that is not there."""
+    """A file that is not there, or whose folder is not."""
 
 
 class Refuted(Error):
@@ -98,8 +99,13 @@ def as_typed(exit_code: int, message: str, hint: str | None) -> Error:
 
 def of_file(error: OSError, path: str | os.PathLike[str]) -> FileError:
     """The exception for a file that the system did not open."""
-    kind = NoSuchFile if isinstance(error, FileNotFoundError) else FileError
-    return kind(error.errno or 0, error.strerror or str(error), os.fspath(path))
+    return of_system(error.errno or 0, os.fspath(path), "read")
+
+
+def of_system(number: int, path: str, done: str) -> FileError:
+    """The exception for a file that was not `done`: `number` is that of the system's error."""
+    kind = NoSuchFile if number == errno.ENOENT else FileError
+    return kind(number, os.strerror(number), path, done)
 
 
 def check_readable(path: str | os.PathLike[str]) -> None:

@@ -119,6 +119,18 @@ class PlanOptions(TypedDict, total=False):
     progress: Progress | None
 
 
+class JobCollective(TypedDict, total=False):
+    """A collective of `plan_job`."""
+
+    collective: Kind | str
+    groups: Groups | None
+    blocks: Sequence[int]
+    relays: bool
+    root: Rank | None
+    parts: int
+    bytes: Bytes
+
+
 class BoundOptions(TypedDict, total=False):
     """The options of `bounds`."""
 

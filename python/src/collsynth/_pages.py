@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ._errors import UsageError
+from ._errors import UsageError, of_system
 
 if TYPE_CHECKING:
     from ._plan import Plan
@@ -139,4 +139,4 @@ def _write(path: Any, text: str, endings: tuple[str, ...]) -> None:
         with open(name, "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise UsageError(f"cannot write {name}: {error.strerror}") from None
+        raise of_system(error.errno or 0, name, "write") from None

@@ -279,12 +279,19 @@ def load(file: str | os.PathLike[str] | bytes | Mapping[str, Any]) -> Plan:
     return Plan(_collsynth.holding(name, text))
 
 
+def is_json(file: object) -> bool:
+    """Is it the text of a file where its path is wanted?"""
+    return isinstance(file, str) and file.lstrip().startswith("{")
+
+
 def text_of(file: str | os.PathLike[str] | bytes | Mapping[str, Any]) -> tuple[str, str]:
     """The name and the text of a file."""
     if isinstance(file, Mapping):
         return "object", json.dumps(dict(file))
     if not isinstance(file, (str, bytes, os.PathLike)):
         raise UsageError(f"a file is a path, its bytes or its object, not {file!r}")
+    if is_json(file):
+        raise UsageError("a file is stated by its path, not by its text", "json.loads(text) is the object in it")
     name = "bytes" if isinstance(file, bytes) else os.fspath(file)
     if not isinstance(file, bytes):
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ._collsynth import Machine
-from ._errors import UsageError, of_file
+from ._errors import UsageError
 
 Rank = int | tuple[int, ...]
 """A rank: its number, or its coordinates. Coordinates are a tuple: a list is one of ranks."""
@@ -75,13 +75,11 @@ class Topology:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Topology:
-        """The machine in a topology file."""
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        except OSError as error:
-            raise of_file(error, path) from None
-        return _typed(Machine.parse(text, os.fspath(path)), (("--topology", os.fspath(path)),))
+        """The machine in a topology file, or that a schedule, a job or a rank program states."""
+        from ._plan import text_of
+
+        name, text = text_of(path)
+        return _typed(Machine.parse(text, name), (("--topology", name),))
 
     def fail_cable(self: _Self, start: Rank, end: Rank | str, dim: str | None = None) -> _Self:
         """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them.
@@ -115,6 +113,8 @@ class Topology:
         """
         if not isinstance(switch, str):
             raise UsageError(f'a switch is written as in "x:1,2", not {switch!r}')
+        if period is not None and not isinstance(period, Iterable):
+            raise UsageError(f"period is an extent for each dimension, as in (4, 4, 4), not {period!r}")
         extents = None if period is None else [whole_number("a period", number) for number in period]
         if extents is None:
             return self._of(self._machine.fail_switch(switch, None), self._with("--fail-switch", switch))
@@ -204,7 +204,13 @@ class Topology:
         return self._machine.describe()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self}>"
+        capacities = self._capacities()
+        unusual = f", capacity {','.join(map(str, capacities))}" if set(capacities) - {1} else ""
+        return f"<{type(self).__name__}: {self}{unusual}>"
+
+    def _capacities(self) -> Sequence[int]:
+        """Those that there are; of a torus, by dimension."""
+        return sorted({link.capacity for link in self.links})
 
     def _repr_html_(self) -> str:
         from ._pages import machine_svg
@@ -272,6 +278,9 @@ class Torus(Topology):
         """Per dimension: chunks a link carries in a step of width 1."""
         return tuple(self._shape()[2])
 
+    def _capacities(self) -> Sequence[int]:
+        return self.capacity
+
     def _shape(self) -> tuple[list[int], list[bool], list[int]]:
         shape = self._machine.torus_shape
         assert shape is not None, "a Torus is made of tori only"
@@ -289,9 +298,12 @@ class Torus(Topology):
 def whole_number(what: str, value: Any, hint: str | None = None) -> int:
     """The value, if it is a whole number that 32 bits can hold."""
     try:
-        number = value.__index__()
+        # Truth values count as 0 and 1 in Python, and are slips here.
+        number = None if isinstance(value, bool) else value.__index__()
     except (AttributeError, TypeError):
-        raise UsageError(f"{what} is a whole number, not {value!r}", hint) from None
+        number = None
+    if number is None:
+        raise UsageError(f"{what} is a whole number, not {value!r}", hint)
     if not 0 <= number < 2**32:
         raise UsageError(f"{what} is {number}: it lies between 0 and 2^32 - 1")
     return int(number)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _collsynth
+from ._command.jobs import PlannedJob
 from ._errors import Refuted, Unreadable, UsageError, check_readable, in_python
-from ._plan import Plan, Program, text_of
+from ._plan import Plan, Program, is_json, text_of
 from ._topology import Topology, topology_of, whole_number
 
 
@@ -61,7 +62,7 @@ class Verdict:
 
 
 def verify(
-    file: str | os.PathLike[str] | bytes | Mapping[str, Any] | Plan | Program,
+    file: str | os.PathLike[str] | bytes | Mapping[str, Any] | Plan | Program | PlannedJob,
     *,
     max_errors: int = 20,
     contention_free: bool = False,
@@ -69,7 +70,7 @@ def verify(
     topology: Topology | Sequence[int] | None = None,
     rank_map: Sequence[int] = (),
 ) -> Verdict:
-    """Judges a schedule or a rank program: a path (gzip accepted), bytes, the object of a JSON file, or a plan.
+    """Judges a schedule, a rank program or a job: a path (gzip accepted), bytes, the object of a JSON file, or a plan.
 
     `bounds` finds bounds for schedules that state none. `topology` is the machine to judge it on instead of its own, as
     it is after another failure, say; the bounds that it states are left out there. Of rank programs, `rank_map` has the
@@ -86,12 +87,15 @@ def verify(
     if rank_map and topology is None:
         raise UsageError("rank_map needs a topology")
     machine = None if topology is None else topology_of(topology)._machine
-    if isinstance(file, (str, os.PathLike)):
+    if isinstance(file, (str, os.PathLike)) and not is_json(file):
         name = os.fspath(file)
         check_readable(name)
         ruling, text = _collsynth.judge_file(file, judging, machine)
     else:
-        name, content = ("plan", file.to_json()) if isinstance(file, (Plan, Program)) else text_of(file)
+        if isinstance(file, (Plan, Program, PlannedJob)):
+            name, content = "plan", file.to_json()
+        else:
+            name, content = text_of(file)
         ruling, text = _collsynth.judge(name, content, judging, machine)
     verdict = json.loads(text)
     if ruling == 2:

@@ -55,5 +55,9 @@ def test_what_is_stated_is_kept():
 def test_what_is_refused(options, message):
     with pytest.raises(cs.UsageError, match=message):
         cs.jax.plan((4, 2), "all_reduce", (64,), "float32", **options)
+    with pytest.raises(cs.UsageError, match="dtype is a type of elements, such as 'float32' or 'bfloat16', not 'bf16'"):
+        cs.jax.plan((4, 2), "all_reduce", (64,), "bf16")
+    with pytest.raises(cs.UsageError, match=r"shape is that of the operand at each rank, as in \(8, 128\), not 64"):
+        cs.jax.plan((4, 2), "all_reduce", 64, "float32")
     with pytest.raises(cs.UsageError, match=r"takes \(8, ...\)"):
         cs.jax.plan((4, 2), "all_to_all", (7, 64), "float32")

@@ -262,18 +262,69 @@ def test_sums_hold_what_is_added(held, sums_in):
         collective(plan, "ranks", sums_in=sums_in).on_mesh(mesh_of(4))(x)
 
 
+def test_slips_are_named():
+    plan, other = planned(cs.Torus(4), "all_reduce"), planned(cs.Torus(4), "all_to_all")
+    run, mesh, spec = collective(plan, "ranks"), mesh_of(4), PartitionSpec("ranks")
+    with pytest.raises(
+        cs.UsageError, match="sums_in is a type of elements, such as 'float32' or 'bfloat16', not 'foo'"
+    ):
+        collective(other, "ranks", sums_in="foo")
+    with pytest.raises(cs.UsageError, match=r"an operand is one array, not dict\nhint: jax.tree.map"):
+        run.on_mesh(mesh)({"w": jnp.zeros((4, 3))})
+    with pytest.raises(
+        cs.UsageError, match=r"called within shard_map on a mesh with axes \('ranks',\)\nhint: `on_mesh"
+    ):
+        run(jnp.zeros(3))
+    tables = collective(other, "ranks").tables
+    mapped = jax.shard_map(lambda x, own: run(x[0], own)[None], mesh=mesh, in_specs=(spec, spec), out_specs=spec)
+    with pytest.raises(cs.UsageError, match="are another collective's"):
+        mapped(jnp.zeros((4, 3)), tables)
+    whole = jax.shard_map(
+        lambda x, own: run(x[0], own)[None], mesh=mesh, in_specs=(spec, PartitionSpec()), out_specs=spec
+    )
+    with pytest.raises(cs.UsageError, match="shard the tables over"):
+        whole(jnp.zeros((4, 3)), run.tables)
+
+
+def test_an_eager_call_is_compiled_as_one():
+    """Otherwise each of its operations is, which takes half a minute: how many are compiled grows with the steps."""
+    spec, compiled = PartitionSpec("ranks"), []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, _, **__: compiled.append(event) if event.endswith("backend_compile_duration") else None
+    )
+
+    def count(parts):
+        plan = planned(cs.Torus(8).fail_cable(0, 1), "all_reduce", parts=parts)
+        run, x = collective(plan, "ranks"), operand(plan, jnp.float32)
+        call = jax.shard_map(lambda x: run(x[0])[None], mesh=mesh_of(8), in_specs=spec, out_specs=spec, check_vma=False)
+        compiled.clear()
+        np.testing.assert_array_equal(call(x), expected(plan, x))
+        assert (jax.grad(lambda x: call(x).sum())(x) == 8).all()
+        return plan.steps, len(compiled)
+
+    try:
+        count(1)
+        (few, once), (many, again) = count(2), count(12)
+    finally:
+        jax.monitoring.clear_event_listeners()
+    assert many >= few + 4
+    assert again == once > 0
+
+
 def test_steps_of_the_same_shape_are_a_loop(monkeypatch):
     """Not on CPU devices, which mix up its permutes with others; here there are no others. So is the gradient."""
     plan = planned(cs.Topology.mesh(12), "all_reduce", parts=24)
-    run, x = collective(plan, "ranks"), operand(planned(cs.Torus(12), "all_gather"), jnp.float32)
-    assert max(one.steps for one in run._runs) >= 8
+    x = operand(planned(cs.Torus(12), "all_gather"), jnp.float32)
 
     def both(x):
+        run = collective(plan, "ranks")
+        assert max(one.steps for one in run._runs) >= 8
         y, pulled_back = jax.vjp(run.on_mesh(mesh_of(12)), x)
         return y, pulled_back(y)[0]
 
     wanted = both(x)
     monkeypatch.setattr(jax.lax, "platform_dependent", lambda *operands, cpu, default: default(*operands))
+    run = collective(plan, "ranks")
     text = jax.jit(run.on_mesh(mesh_of(12))).lower(x).as_text()
     assert "stablehlo.while" in text
     assert text.count('"stablehlo.collective_permute"') < sum(run.permutations)

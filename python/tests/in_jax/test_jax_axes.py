@@ -142,7 +142,7 @@ def test_what_a_mesh_does_not_have_is_refused():
 def test_a_mesh_of_a_torus(extents, names):
     """Its axes are in the order in which ranks count: a plan runs along them as they are."""
     torus = cs.Torus(*extents).fail_cable(0, 1)
-    mesh = make_mesh(torus, axis_names=names)
+    mesh = make_mesh(torus, names)
     assert mesh.axis_names == {None: ("z", "y", "x"), "all": ("all",)}.get(names, names)
     assert mesh.devices.shape == ((12,) if names == "all" else extents[::-1])
     for rank, device in enumerate(mesh.devices.flat):
@@ -166,7 +166,7 @@ def test_a_plan_along_the_axes_of_a_mesh_of_a_torus(names, axis_type):
 
 def test_meshes_of_other_machines():
     plan, _ = cs.plan(cs.Torus(4, 2).fail_rank(5), "all_gather").renumbered()
-    mesh = make_mesh(plan.topology, jax.devices()[1:8])
+    mesh = make_mesh(plan.topology, devices=jax.devices()[1:8])
     assert (mesh.axis_names, mesh.devices.tolist()) == (("ranks",), jax.devices()[1:8])
     x = definitions.operand(plan, np.float32, (3,))
     np.testing.assert_array_equal(collective(plan, "ranks").on_mesh(mesh)(x), definitions.expected(plan, x))
@@ -177,22 +177,24 @@ def test_meshes_of_other_machines():
 def test_chips_stand_at_their_coordinates(monkeypatch):
     monkeypatch.setattr("collsynth.jax._mesh.Mesh", lambda devices, names, axis_types: devices)
     chips = [SimpleNamespace(coords=(x, y, 0), core_on_chip=0) for x in range(4) for y in range(2)]
-    placed = make_mesh(cs.Torus(4, 2), chips)
+    placed = make_mesh(cs.Torus(4, 2), devices=chips)
     assert all(placed[y, x].coords == (x, y, 0) for y in range(2) for x in range(4))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: make_mesh((4, 2), jax.devices()[:7]), "7 devices for 8 ranks"),
+        (lambda: make_mesh((4, 2), devices=jax.devices()[:7]), "7 devices for 8 ranks"),
         (lambda: make_mesh((64, 64)), "64 devices for 4096 ranks"),
         (lambda: make_mesh((4, 2), axis_names=("x", "x")), "distinct"),
         (lambda: make_mesh((4, 2, 1), axis_names=("x", "y")), "axis_names are 3 distinct names"),
         (lambda: make_mesh("4x2"), "torus is a machine, such as"),
-        (lambda: make_mesh((4, 2), []), "no devices"),
+        (lambda: make_mesh((4, 2), devices=[]), "no devices"),
         (lambda: collective("plan.json", ("y", "x")), "plan is a plan"),
         (lambda: collective(cs.plan((4, 2)), 3), "axis_names are the names of axes"),
-        (lambda: make_mesh((4, 2), axis_names=3), "axis_names are the names of axes"),
+        (lambda: make_mesh((4, 2), 3), "axis_names are the names of axes"),
+        (lambda: make_mesh((4, 2), ("x", "y")), r"slowest dimension comes first, as in \('y', 'x'\)"),
+        (lambda: collective(cs.plan((4, 2)), ("y", "x")).on_mesh([0]), "mesh is a mesh of JAX"),
     ],
 )
 def test_what_makes_no_mesh(call, message):

@@ -16,8 +16,8 @@ use crate::cli::io::{caller, input};
 /// The options that state the machine to judge on.
 #[derive(Args)]
 pub struct ElsewhereOptions {
-    /// Judge on this machine (a topology file) instead of the one that the file states. Bounds that it claims are left
-    /// out: they are of its own machine
+    /// Judge on this machine (a topology file, or a file that states one) instead of the one that the file states.
+    /// Bounds that it claims are left out: they are of its own machine
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
     #[command(flatten)]
@@ -60,8 +60,8 @@ impl Elsewhere<'_> {
         Ok(Some(topology))
     }
 
-    /// The command that plans what a refuted file does for this machine, where a few words say it.
-    pub fn anew(&self, text: &str, machine: &Topology) -> Option<String> {
+    /// The command that plans what a refuted file does for this machine, where a few words say it; `path` is the file.
+    pub fn anew(&self, path: &Path, text: &str, machine: &Topology) -> Option<String> {
         #[derive(Deserialize)]
         struct File {
             collective: Collective,
@@ -79,13 +79,16 @@ impl Elsewhere<'_> {
             return None;
         }
         let mut words = vec!["synth".to_owned()];
-        match &self.given {
+        let given = self.given.as_ref().map(|(given, _)| *given);
+        match (given, words_of(machine)) {
+            (None, Some(stated)) => words.extend(stated),
             // A program writes the machine to a file that is gone when its answer is read.
-            Some((path, _)) if !caller::is_program() => {
-                words.extend(["--topology".to_owned(), path.display().to_string()]);
+            (_, stated) if caller::is_program() => words.extend(stated?),
+            // Names and capacities are those of a file: this one, unless another was given.
+            (given, _) => {
+                words.extend(["--topology".to_owned(), given.unwrap_or(path).display().to_string()]);
                 words.extend(self.failures.words());
             }
-            _ => words.extend(words_of(machine)?),
         }
         words.extend(["--collective".to_owned(), file.collective.kind]);
         words.extend(file.collective.root.into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]));

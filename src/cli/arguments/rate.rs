@@ -32,7 +32,7 @@ pub struct RateOptions {
 }
 
 /// `64KiB,1MiB` or `64KiB..64MiB`, ascending.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Sizes(pub Vec<u64>);
 
 /// `32GB/s` or `x=32GB/s,y=16GB/s`.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use collsynth::format::json;
+use collsynth::format::json::{self, ParseError};
 use collsynth::report::foreign::foreign;
 use collsynth::topology::{RankId, Shape, SwitchError, Topology, TopologyError, TopologySpec, Torus};
 
@@ -21,7 +21,8 @@ pub struct TopologyOptions {
     /// A torus of these extents, the dimension that runs fastest first: 4x4x4 (a ring: 8)
     #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
     torus: Option<Extents>,
-    /// Read the machine from a JSON file (- for standard input); `synth topology --format json` writes one
+    /// Read the machine from a JSON file (- for standard input): one that `synth topology --format json` writes, or a
+    /// schedule, a job or a rank program, which state theirs
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
     /// Host names of the ranks: a file with one a line, in the order of the ranks, or a JSON list. Options then take
@@ -264,23 +265,24 @@ pub fn words_of(machine: &Topology) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Reads what a topology file states.
+/// Reads the machine in a topology file, or in a file that states its machine beside other things.
 pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
-    let text = input::read_text(path)?;
-    json::parse_topology_within(&text, &input::limits()?).map_err(|error| {
-        let name = path.display();
-        if let Some(what) = input::ours(&text) {
-            return Failure::usage(format!("{name}: this is {what}, not a machine"))
-                .hint(format!("`synth show {name}` shows it; its machine is not taken from it"));
-        }
+    let (text, limits) = (input::read_text(path)?, input::limits()?);
+    let name = path.display();
+    let located =
+        |error: &ParseError| Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message));
+    if let Some(what) = input::ours(&text) {
+        let spec = json::parse_machine_within(&text, &limits).map_err(|error| located(&error))?;
+        return spec.ok_or_else(|| Failure::usage(format!("{name}: this is {what} that states no machine")));
+    }
+    json::parse_topology_within(&text, &limits).map_err(|error| {
         if let Some(what) = foreign(&text).filter(|_| !text.trim_start().starts_with('{')) {
             return Failure::usage(format!("{name}: {what}"));
         }
-        Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message))
-            .hint(
-                "`synth topology --torus 4x4 --fail 2,3 -o FILE` writes such a file, and `synth util schema topology` prints \
-                 what it may hold",
-            )
+        located(&error).hint(
+            "`synth topology --torus 4x4 --fail 2,3 -o FILE` writes such a file, and `synth util schema topology` prints \
+             what it may hold",
+        )
     })
 }
 

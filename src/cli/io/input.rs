@@ -36,7 +36,5 @@ pub fn ours(text: &str) -> Option<&'static str> {
     if json::is_job(text) {
         return Some("a job");
     }
-    let format = text.split_once("\"format\"").filter(|(before, _)| before.trim() == "{")?.1;
-    let value = format.trim_start().strip_prefix(':')?.trim_start();
-    value.starts_with("\"collective-schedule/").then_some("a schedule")
+    json::is_schedule(text).then_some("a schedule")
 }

@@ -14,7 +14,7 @@ mod words;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, ValueEnum};
@@ -22,6 +22,7 @@ use collsynth::collective::Kind;
 use collsynth::format::json;
 
 use self::suggest::named;
+use self::words::is_table;
 use super::ending::Failure;
 pub use endings::check_ending;
 use table::ROWS;
@@ -53,8 +54,8 @@ pub struct Given {
     defaults: BTreeMap<String, String>,
     /// All options of the command.
     known: BTreeSet<String>,
-    /// Was a FILE typed?
-    is_beside_file: bool,
+    /// The first FILE that was typed.
+    file: Option<PathBuf>,
     caller: Caller,
     /// Whether the collective, and the file, have been looked at.
     kind_seen: Cell<bool>,
@@ -85,7 +86,8 @@ impl Given {
         for option in command.get_arguments() {
             let id = option.get_id().as_str();
             let Some(name) = option.get_long() else {
-                given.is_beside_file |= ["file", "files"].contains(&id) && matches.contains_id(id);
+                let typed = matches.get_raw(id).filter(|_| ["file", "files"].contains(&id));
+                given.file = given.file.or(typed.and_then(|mut paths| paths.next()).map(PathBuf::from));
                 continue;
             };
             given.known.insert(name.to_owned());
@@ -96,7 +98,8 @@ impl Given {
                 _ => given.defaults.extend(raw.map(|value| (name.to_owned(), value))),
             }
         }
-        if let Some((option, value)) = given.stated_by_ending()? {
+        let stated = given.stated_by_file().into_iter().chain(given.stated_by_ending()?);
+        for (option, value) in stated.collect::<Vec<_>>() {
             given.typed.insert(option.to_owned(), vec![value.to_owned()]);
         }
         given.check()?;
@@ -121,7 +124,7 @@ impl Given {
             typed: BTreeMap::new(),
             defaults: BTreeMap::new(),
             known: BTreeSet::new(),
-            is_beside_file: false,
+            file: None,
             caller,
             kind_seen: Cell::new(false),
             file_seen: Cell::new(false),
@@ -205,6 +208,12 @@ impl Given {
     fn row(&self, option: &str) -> Option<&'static [When]> {
         let row = ROWS.iter().find(|row| row.commands.contains(&&*self.command) && row.options.contains(&option))?;
         Some(row.when)
+    }
+
+    /// What the name of FILE states.
+    fn stated_by_file(&self) -> Option<(&'static str, &'static str)> {
+        let table = self.file.as_deref().filter(|file| is_table(file) && self.known.contains("from"));
+        table.filter(|_| !self.has("from")).map(|_| ("from", "csv"))
     }
 
     fn stated_by_ending(&self) -> Result<Option<(&'static str, &'static str)>, Failure> {

@@ -202,7 +202,7 @@ pub static ROWS: &[Row] = &[
     // Verdicts.
     row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
     row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
-    row(&["verify", "view"], &["topology"], &[]),
+    row(&["verify", "view", "fallbacks get"], &["topology"], &[]),
     row(&["verify"], &["rank-map"], &[With(&["topology"], ""), For(&[Program], "")]),
     row(&["verify"], &["contention-free", "shrink"], &[]),
     row(&["verify"], &["time-limit"], &[With(&["shrink"], "")]),

@@ -10,7 +10,7 @@ use collsynth::collective::Kind;
 use super::endings;
 use super::suggest::{did_you_mean, meant};
 use super::table::CONVERTED;
-use super::words::listed;
+use super::words::{is_table, listed, schedule_of};
 
 /// What people call commands, and what these are called here; what is in capitals is filled in.
 const ALSO_CALLED: [(&str, &str); 24] = [
@@ -94,17 +94,32 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
             let is_bare = |first: &&String| !word.starts_with('-') && command.find_subcommand(first).is_some();
             let first = typed.first().filter(is_bare);
             let ours = OPTIONS_ALSO_CALLED.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
-            let within = typed.first().and_then(|first| command.find_subcommand(first)).unwrap_or(command);
+            let mut within = command;
+            for word in &typed {
+                within = match within.find_subcommand(word) {
+                    Some(below) => below,
+                    None => break,
+                };
+            }
             let has_ours = |ours: &&str| {
                 let name = ours.split(' ').next().and_then(|option| option.strip_prefix("--"));
                 within.get_arguments().any(|option| option.get_long() == name)
             };
-            if let (Some(first), Some(line)) = (first, with_options(&typed[1..])) {
+            let table = typed.iter().map(Path::new).find(|path| is_table(path));
+            if let (Some(table), "torus" | "topology" | "collective") = (table, &*name) {
+                let value =
+                    |option: &str| typed.iter().skip_while(|word| word[..] != format!("--{option}")).nth(1).cloned();
+                error.remove(ContextKind::SuggestedArg);
+                tip(&mut error, format!("`{}` makes a schedule of a table", schedule_of(table, value)));
+            } else if let (Some(first), Some(line)) = (first, with_options(&typed[1..])) {
                 tip(&mut error, format!("did you mean `synth {first} {line}`?"));
             } else if let Some(ours) = ours.filter(has_ours).filter(|_| word.starts_with('-')) {
                 // Rather than one that only looks alike.
                 error.remove(ContextKind::SuggestedArg);
                 tip(&mut error, format!("did you mean {ours}?"));
+            } else if !word.starts_with('-') && wants_output(within, &typed) {
+                let meant = format!("did you mean -o {word}?");
+                tip(&mut error, meant);
             } else if !of.is_empty() {
                 tip(&mut error, format!("--{name} is an option of {}", listed(&of, "", "and")));
             }
@@ -135,6 +150,13 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
         }
         _ => error,
     }
+}
+
+/// Does a command write a file that was not stated, and take no other word alone?
+fn wants_output(command: &Command, typed: &[String]) -> bool {
+    let writes = command.get_arguments().any(|option| option.get_long() == Some("output"));
+    let stated = typed.iter().any(|word| word.starts_with("-o") || word.starts_with("--output"));
+    writes && !stated && command.get_positionals().next().is_none()
 }
 
 fn tip(error: &mut Error, text: String) {

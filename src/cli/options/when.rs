@@ -6,7 +6,7 @@ use collsynth::collective::{Demand, Kind};
 use collsynth::topology::RankId;
 
 use super::endings::{self, Form};
-use super::words::listed;
+use super::words::{is_table, listed, schedule_of};
 use super::{Given, What};
 use crate::cli::ending::Failure;
 
@@ -70,10 +70,18 @@ impl When {
                 }
                 None => Ok(()),
             },
-            Self::WithoutFile if given.is_beside_file => {
-                let message = format!("{shown} is not for a FILE, which states it");
-                Err(Failure::usage(message).hint(format!("{out}, or FILE")))
-            }
+            Self::WithoutFile => match &given.file {
+                Some(table) if is_table(table) => {
+                    let typed = |name: &str| given.typed.get(name)?.first().cloned();
+                    let message = format!("{} is a table of moves, not a schedule", table.display());
+                    Err(Failure::usage(message).hint(format!("`{}` makes one of it", schedule_of(table, typed))))
+                }
+                Some(_) => {
+                    let message = format!("{shown} is not for a FILE, which states it");
+                    Err(Failure::usage(message).hint(format!("{out}, or FILE")))
+                }
+                None => Ok(()),
+            },
             Self::OnlyWith(others, why) => {
                 let mut beside = given.typed.keys().filter(|other| *other != option);
                 match beside.find(|other| !others.contains(&other.as_str())) {

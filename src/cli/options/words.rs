@@ -1,4 +1,6 @@
-//! Lists of words in messages.
+//! Lists of words in messages, and commands in hints.
+
+use std::path::Path;
 
 /// `--a, --b or --c`
 pub fn listed(names: &[&str], before: &str, last: &str) -> String {
@@ -8,4 +10,21 @@ pub fn listed(names: &[&str], before: &str, last: &str) -> String {
         [one] => one.clone(),
         [some @ .., end] => format!("{} {last} {end}", some.join(", ")),
     }
+}
+
+/// Is it, by its name, a table of moves?
+pub fn is_table(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_lowercase();
+    name.ends_with(".csv") || name.ends_with(".csv.gz")
+}
+
+/// The command that makes a schedule of a table of moves; `typed` is what was typed for an option.
+pub fn schedule_of(table: &Path, typed: impl Fn(&str) -> Option<String>) -> String {
+    let machine = match (typed("torus"), typed("topology")) {
+        (None, Some(file)) => format!("--topology {file}"),
+        (extents, _) => format!("--torus {}", extents.unwrap_or_else(|| "EXTENTS".to_owned())),
+    };
+    let kind = typed("collective").unwrap_or_else(|| "NAME".to_owned());
+    let (table, written) = (table.display(), table.with_extension("json"));
+    format!("synth convert {table} {machine} --collective {kind} -o {}", written.display())
 }

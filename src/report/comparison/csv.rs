@@ -8,7 +8,7 @@
 //! | `held` | the most chunks a rank holds at a time |
 //! | `message_bytes`, `seconds` | a size, and the time for it |
 //! | `algbw`, `busbw` | bytes per second |
-//! | `speedup`, `baseline` | over the planner that `baseline` names: of a machine, the one to which the others are compared |
+//! | `speedup`, `baseline` | over which planner's schedule: one baseline for each machine |
 //! | `phases`, `phase_seconds` | of algorithms of phases: their number, and the time by the rule of their papers |
 //! | `phase_speedup` | over the baseline by the same rule |
 //! | `refusal` | why there is no schedule; the columns from `parts` on are then empty. Where such a planner has a price by
@@ -19,8 +19,8 @@ use std::fmt::Write;
 use super::text::name;
 use super::{Comparison, Machine};
 
-const HEADING: &str = "machine,failures,planner,parts,steps,volume,ratio,held,message_bytes,seconds,algbw,busbw,speedup,baseline,phases,phase_seconds,\
-     phase_speedup,refusal\n";
+const HEADING: &str = "machine,failures,planner,parts,steps,volume,ratio,held,message_bytes,seconds,algbw,\
+     busbw,speedup,baseline,phases,phase_seconds,phase_speedup,refusal\n";
 
 impl Comparison {
     /// The text of the table, with a heading.

@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 60] = [
+const MISTAKES: [(&str, i32, &[&str]); 62] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -27,7 +27,11 @@ const MISTAKES: [(&str, i32, &[&str]); 60] = [
     ("show machine.json", 2, &["this is a machine", "`synth --topology FILE` plans for it"]),
     ("verify demand.json", 2, &["demand matrix", "--demand FILE"]),
     ("verify empty.json", 2, &["the file is empty"]),
-    ("topology --topology s.json", 2, &["this is a schedule", "`synth show s.json`"]),
+    (
+        "compare moves.csv --torus 4x4",
+        2,
+        &["moves.csv is a table", "`synth convert moves.csv --torus 4x4 --collective NAME -o moves.json`"],
+    ),
     ("convert s.json --from msccl", 2, &["this is a schedule", "`synth verify s.json` judges it"]),
     // Names.
     ("--torus 4x4 --planner negotiatd", 2, &["did you mean negotiated?", "`synth planners`"]),
@@ -72,6 +76,8 @@ const MISTAKES: [(&str, i32, &[&str]); 60] = [
     ("--torus 4x4 verify", 2, &["cannot be used with"]),
     ("synthesize --torus 4x4", 2, &["did you mean `synth plan --torus 4x4`?"]),
     ("judge s.json", 2, &["did you mean `synth verify s.json`?"]),
+    ("fallbacks build fb --torus 4x4 --cables 1", 2, &["did you mean -o fb?"]),
+    ("topology --torus 4x4 m.json", 2, &["did you mean -o m.json?"]),
 ];
 
 #[test]

@@ -40,6 +40,31 @@ fn options_take_names() {
     assert!(bench.stdout("bound --topology m.json --collective broadcast --root node14").contains("node14"));
 }
 
+/// A schedule, a job and a rank program state a machine, with its names and failures: it is taken from them.
+#[test]
+fn a_machine_is_taken_from_what_was_planned_for_it() {
+    let bench = bench();
+    let machine = "--torus 3x3 --names names.txt --capacity 1,2 --fail node10,node11";
+    let stated = bench.stdout(&format!("topology {machine} --format json"));
+    bench.write(
+        "job.list",
+        r#"[{"collective": "all_gather", "groups": "x"}, {"collective": "all_gather", "groups": "y"}]"#,
+    );
+    bench.ended(0, &format!("{machine} -q -o s.json"));
+    bench.ended(0, &format!("{machine} --job job.list -q -o job.json"));
+    bench.ended(0, "lower s.json -q -o prog.json");
+    for file in ["s.json", "job.json", "prog.json"] {
+        assert_eq!(bench.stdout(&format!("topology --topology {file} --format json")), stated, "{file}");
+    }
+    let refuted = bench.ended(1, "verify s.json --fail node12,node15");
+    let hint = "`synth --topology s.json --fail node12,node15 --collective all_to_all` plans it anew";
+    assert!(text(&refuted.stderr).contains(hint), "{}", text(&refuted.stderr));
+    bench.ended(0, "--topology s.json --fail node12,node15 --collective all_to_all -q -o tonight.json");
+    let program = text(&bench.read("prog.json")).replace("\"topology\"", "\"origin\"");
+    bench.write("nowhere.json", &program);
+    assert!(text(&bench.ended(2, "topology --topology nowhere.json").stderr).contains("states no machine"));
+}
+
 #[test]
 fn whatever_prints_a_rank_prints_its_name() {
     let bench = bench();

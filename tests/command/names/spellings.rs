@@ -99,6 +99,15 @@ fn files_have_one_spelling_and_errors_say_it() {
     bench.ended(0, "--torus 2x2 --job jobs.json -q -o job.json");
     bench.write("moves.csv", "Step,From,To,Chunk,Op\n1,0,1,0,Reduce\n2,1,0,0,COPY\n");
     bench.ended(0, "convert moves.csv --from csv --torus 2 --collective AllReduce -o moves.json");
+    bench.ended(0, "convert moves.csv --torus 2 --collective AllReduce -o again.json");
+    assert!(bench.read("again.json") == bench.read("moves.json"));
+    let convert = "`synth convert moves.csv --torus 2 --collective all_reduce -o moves.json`";
+    for words in
+        ["compare moves.csv --torus 2 --collective all_reduce", "verify moves.csv --torus 2 --collective all_reduce"]
+    {
+        let said = text(&bench.ended(2, words).stderr);
+        assert!(said.contains(convert), "{said}");
+    }
 }
 
 #[test]

@@ -71,6 +71,7 @@ pub const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("verify", "topology", &["{in}/ring8.json"]),
     ("view", "topology", &["{in}/ring8.json"]),
     ("convert", "topology", &["{in}/line3.json"]),
+    ("fallbacks get", "topology", &["{in}/tonight.json"]),
     ("*", "names", &["{in}/names.txt"]),
     ("*", "fail", &["0,1"]),
     ("*", "fail-link", &["0,1"]),

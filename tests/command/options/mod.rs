@@ -100,6 +100,7 @@ impl Bench {
         write("ring3.json", r#"{"torus": [3]}"#);
         write("line3.json", r#"{"torus": [3], "wrap": [false]}"#);
         write("ring8.json", r#"{"torus": [8]}"#);
+        write("tonight.json", r#"{"torus": [3, 2], "failed_links": [{"from": 1, "to": 2}]}"#);
         write("names.txt", "a\nb\nc\nd\ne\nf\ng\nh\n");
         write("demand.csv", &"0,1,0,0,2,0,0,1\n".repeat(8));
         write("moves.csv", "step,from,to,chunk,op\n1,0,1,0,copy\n");

@@ -1,11 +1,13 @@
 //! A checked machine and its queries.
 
+use std::fmt;
+
 use super::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Shape, TopologyError, TopologySpec, Torus};
 use super::{dim_name, names};
 use crate::exact::narrow;
 
 /// Ranks, links and failures, checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Topology {
     spec: TopologySpec,
     pub(super) rank_count: u32,
@@ -349,6 +351,13 @@ impl Topology {
     /// The rank of this name. O(ranks).
     pub fn rank_named(&self, name: &str) -> Option<RankId> {
         self.spec().names.iter().position(|other| other == name).map(|rank| RankId(narrow(rank)))
+    }
+}
+
+/// What it was built from; its links follow from that.
+impl fmt::Debug for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Topology").field(&self.spec).finish()
     }
 }
 

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DimRef, Direction, FailedLink, PeriodError, RankId, SwitchError, Topology, Torus, dim_name};
+use super::{
+    DimRef, Direction, FailedLink, Link, PeriodError, RankId, SwitchError, Topology, TopologyError, Torus, dim_name,
+};
 use crate::exact::dimension;
 
 /// The positions of a cell along a dimension, unless stated: those of the cubes of a TPU pod.
@@ -151,6 +153,31 @@ impl Switch {
 }
 
 impl Topology {
+    /// The same with a switch between the cells of a torus dead: all its cables fail that had not before. Cells have the
+    /// extents `period`.
+    ///
+    /// # Errors
+    ///
+    /// There is no such switch, or of one of its cables a single link has failed before.
+    ///
+    /// ```
+    /// # use collsynth_core::topology::Topology;
+    /// let pod = Topology::torus(&[8, 8, 8])?.fail_cable(139, 140)?.fail_switch(&"x:1,2".parse()?, &[4, 4, 4])?;
+    /// assert_eq!(pod.to_string(), "8x8x8 torus with 8 failed cables (switch x:1,2)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fail_switch(self, switch: &Switch, period: &[u32]) -> Result<Self, TopologyError> {
+        let mut spec = self.spec().clone();
+        let of_cable = |cable: &FailedLink, link: &Link| {
+            let up = Direction { dim: switch.dim, positive: true };
+            let ends = if link.direction == Some(up) { (link.from, link.to) } else { (link.to, link.from) };
+            ends == (cable.from, cable.to) && link.direction.is_some_and(|direction| direction.dim == switch.dim)
+        };
+        let works = |cable: &FailedLink| self.live_links().any(|id| of_cable(cable, self.link(id)));
+        spec.failed_links.extend(switch.cables(&self, period)?.into_iter().filter(works));
+        Self::new(spec)
+    }
+
     /// The switches of cells of 4 all of whose cables have failed, at least two for each, with the number of these.
     pub fn dead_switches(&self) -> Vec<(Switch, usize)> {
         let Some(torus) = self.as_torus() else { return Vec::new() };

@@ -26,8 +26,9 @@ use collsynth_core::topology::Topology;
 /// bound, the fastest schedule at the first of the prices. Returns the schedules on the front, the fewest steps first,
 /// each with the goal that reproduces it.
 ///
-/// Without stated `parts`: whole messages, and the parts at which the planner reaches its best volume or, if those are
-/// unknown or too many, the parts at which the bounds promise most, by volume and for each price.
+/// Without stated `parts`: whole messages, and the parts at which the planner reaches its best volume. If those are
+/// unknown or too many, the parts at which the bounds promise most, by volume and for each price, and of those that are
+/// too many the largest divisor that is not.
 ///
 /// # Errors
 ///
@@ -98,7 +99,7 @@ fn parts_of(
     }
     let (least_volume, most) = best_parts(whole, bounds, None);
     let natural = planner.natural_parts(whole);
-    // Whole messages alone would slander a planner whose natural parts are too many: a divisor of them keeps most
+    // Where the natural parts are too many, whole messages alone would understate the planner; a divisor keeps most
     // shares whole.
     parts.extend(natural.and_then(|natural| (1..=most).rev().find(|&parts| natural.is_multiple_of(parts))));
     if natural.is_none_or(|natural| natural > most) {

@@ -6,6 +6,7 @@ use crate::engine::parts::{as_float, best_parts, reduces_to_all, rungs, shares_v
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::quickest::quickest;
+use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
@@ -51,8 +52,13 @@ const LONG: u64 = 4;
 /// A [`PlanError`]: the collective does not fit, the network is not connected, no planner applies or the one named does
 /// not, the steps stated are too few, or time ran out before there was a schedule.
 pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    if let (Some(steps), Some(most)) = (goal.steps, goal.max_steps)
+        && steps > most
+    {
+        return Err(PlanError::Contradiction { steps, most });
+    }
     let problem = |parts| Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
-    match (goal.price, goal.parts) {
+    let plan = match (goal.price, goal.parts) {
         (Some(price), parts) => {
             let free = if matches!(parts, Parts::Fixed(_)) { None } else { unlimited(&problem(1)?, goal, control) };
             // A part is at least a byte.
@@ -62,6 +68,16 @@ pub fn synthesize(topology: &Topology, kind: &Kind, goal: &Goal<'_>, control: &C
         (None, Parts::Fixed(parts)) => plan_problem(problem(parts)?, goal, control),
         (None, Parts::Auto) => plan_in_parts(problem(1)?, goal, control),
         (None, Parts::Enough) => plan_in_enough(problem(1)?, goal, control),
+    };
+    // Whoever ran out of time may have been the next planner, or the next number of parts.
+    plan.map(|plan| Plan { stopped: ended(&plan, control), ..plan })
+}
+
+/// Why a search ended that left this plan.
+fn ended(plan: &Plan, control: &Control) -> StopReason {
+    match plan.stopped {
+        StopReason::Finished => control.planning(&plan.problem).stop().unwrap_or(StopReason::Finished),
+        stopped => stopped,
     }
 }
 
@@ -101,7 +117,8 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let mut was_near = false;
     for parts in rungs {
         let problem = whole.with_parts(parts)?;
-        if best.is_some() && !control.has_time_for(&problem) {
+        if let Some(best) = best.as_mut().filter(|_| !control.has_time_for(&problem)) {
+            best.stopped = StopReason::TimeLimit;
             break;
         }
         let bounds = control.bounds(&problem)?;
@@ -142,6 +159,7 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
         }
         let problem = whole.with_parts(parts)?;
         if !control.has_time_for(&problem) {
+            best.stopped = StopReason::TimeLimit;
             break;
         }
         let near = Some(near_width(parts, bound_of_all(&bounds)));
@@ -205,6 +223,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
         parts *= if shares_vectors(&whole.collective().kind) { 2 } else { MESSAGES_CUT };
         let finer = whole.with_parts(parts)?;
         if !control.has_time_for(&finer) {
+            best.stopped = StopReason::TimeLimit;
             break;
         }
         keep_better(&mut best, plan_problem(finer, goal, control));
@@ -213,8 +232,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     if parts > 1 && has_time(&best) && gap(&best, &bounds) > CLOSE {
         keep_better(&mut best, plan_problem(whole, goal, control));
     }
-    let stopped = control.planning(&best.problem).stop().unwrap_or(best.stopped);
-    Ok(Plan { stopped, ..best })
+    Ok(best)
 }
 
 /// May more parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.

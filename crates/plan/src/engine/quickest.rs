@@ -19,7 +19,6 @@ use crate::engine::curve::{Consumer, trace_bounded};
 use crate::engine::parts::{as_float, best_parts, least_cost, useful_parts};
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
-use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::cost::Price;
@@ -62,9 +61,7 @@ pub(super) fn quickest(
             failures.extend(trace_bounded(&problem, &bounds, &goal, control, &mut found).err());
         }
     }
-    let (_, plan) = found.best.ok_or_else(|| PlanError::of_all(failures))?;
-    let stopped = control.stop().filter(|_| plan.stopped == StopReason::Finished);
-    Ok(Plan { stopped: stopped.unwrap_or(plan.stopped), ..plan })
+    found.best.map(|(_, plan)| plan).ok_or_else(|| PlanError::of_all(failures))
 }
 
 /// The problem in each number of parts to plan, the one with the least possible time first.

@@ -23,6 +23,8 @@ pub enum PlanError {
     Disconnected(#[from] Disconnected),
     #[error("{} impossible: rank {to} needs data of rank {from}, {distance} hops away", counted(*wanted))]
     TooFewSteps { wanted: u32, distance: u32, from: RankId, to: RankId },
+    #[error("{steps} steps are more than the {most} allowed at most")]
+    Contradiction { steps: u32, most: u32 },
     #[error("planner `{planner}` found no schedule within {limit}")]
     NotFound { planner: &'static str, limit: String },
     #[error("no planner found a schedule:{}", listed(failures))]

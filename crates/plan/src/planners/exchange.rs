@@ -33,7 +33,7 @@
 //!
 //! # Complexity
 //!
-//! O(N * D * parts * S).
+//! O(N * D * S * (D * longest extent + parts)).
 //!
 //! # Reference
 //!
@@ -91,16 +91,24 @@ impl Planner for Exchange {
         Some((dims * (longest / 2)).max(1))
     }
 
-    fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
+    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let torus = self.torus(task.problem)?;
         let rounds = rounds(torus);
         task.check_steps(self.name(), rounds)?;
-        let topology = task.problem.topology();
+        let (topology, parts) = (task.problem.topology(), task.problem.parts());
+        let order = Order::of(torus);
         let mut moves = Moves::new(rounds);
-        for (step, link) in (0..rounds).cartesian_product((0..topology.links().len() as u32).map(LinkId)) {
-            for chunk in (0..task.problem.parts()).map(ChunkId) {
-                if let Some(op) = op_over(topology, torus, link, chunk.0, step) {
-                    moves.add(step, link, op, [chunk]);
+        for step in 0..rounds {
+            if let Some(stopped) = control.stop() {
+                return Err(PlanError::Stopped { stopped });
+            }
+            for link in (0..topology.links().len() as u32).map(LinkId) {
+                // All chunks of a class and a turn go the same ways.
+                for first in 0..order.alike().min(parts) {
+                    if let Some(op) = order.op_over(topology, torus, link, first, step) {
+                        let alike = (first..parts).step_by(order.alike() as usize);
+                        moves.add(step, link, op, alike.map(ChunkId));
+                    }
                 }
             }
         }
@@ -143,34 +151,54 @@ fn rounds(torus: &Torus) -> usize {
     torus.extents.iter().map(|&extent| steps_along(extent)).sum()
 }
 
-/// What a link does with a chunk in a step, if it carries it.
-fn op_over(topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usize) -> Option<Op> {
-    let link = topology.link(id);
-    let Direction { dim, positive } = link.direction?;
-    let dims: Vec<usize> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).collect();
-    // In a step of a dimension, all its links copy or all add. Dimensions of unequal length would fall out of step.
-    let extents = || dims.iter().map(|&dim| torus.extents[dim]);
-    let rotates = extents().all_equal() || extents().all(|extent| extent <= 4);
-    let classes = if rotates { dims.len() as u32 } else { 1 };
-    let (first, turn) = ((chunk % classes) as usize, chunk / classes);
-    // The dimension of this step, and the number of earlier steps on it.
-    let mut before = step;
-    let current = dims.iter().cycle().skip(first).find(|&&dim| {
-        let length = steps_along(torus.extents[dim]);
-        let mine = before < length;
-        before -= if mine { 0 } else { length };
-        mine
-    });
-    let (extent, position) = (torus.extents[usize::from(dim)], torus.position(link.from, usize::from(dim)));
-    if current != Some(&usize::from(dim)) {
-        return None;
+/// The orders in which classes of chunks go along the dimensions.
+struct Order {
+    /// Those that have more than one position.
+    dims: Vec<usize>,
+    classes: u32,
+    /// Turns of the longest ring, which is a multiple of the others.
+    turns: u32,
+}
+
+impl Order {
+    fn of(torus: &Torus) -> Self {
+        let dims: Vec<usize> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).collect();
+        // In a step of a dimension, all its links copy or all add. Dimensions of unequal length would fall out of step.
+        let extents = || dims.iter().map(|&dim| torus.extents[dim]);
+        let rotates = extents().all_equal() || extents().all(|extent| extent <= 4);
+        let classes = if rotates { (dims.len() as u32).max(1) } else { 1 };
+        Self { classes, turns: extents().max().unwrap_or(1), dims }
     }
-    if extent == 2 {
-        // If two cables join two ranks, each has half of the classes.
-        let both_cables = torus.wrap[usize::from(dim)];
-        return (!both_cables || positive == (position == turn % 2)).then_some(Op::Reduce);
+
+    /// Chunks whose numbers differ by this go the same ways.
+    fn alike(&self) -> u32 {
+        self.classes * self.turns
     }
-    along_ring(extent, before as u32, (position + extent - turn % extent) % extent, positive)
+
+    /// What a link does with a chunk in a step, if it carries it.
+    fn op_over(&self, topology: &Topology, torus: &Torus, id: LinkId, chunk: u32, step: usize) -> Option<Op> {
+        let link = topology.link(id);
+        let Direction { dim, positive } = link.direction?;
+        let (first, turn) = ((chunk % self.classes) as usize, chunk / self.classes);
+        // The dimension of this step, and the number of earlier steps on it.
+        let mut before = step;
+        let current = self.dims.iter().cycle().skip(first).find(|&&dim| {
+            let length = steps_along(torus.extents[dim]);
+            let mine = before < length;
+            before -= if mine { 0 } else { length };
+            mine
+        });
+        let (extent, position) = (torus.extents[usize::from(dim)], torus.position(link.from, usize::from(dim)));
+        if current != Some(&usize::from(dim)) {
+            return None;
+        }
+        if extent == 2 {
+            // If two cables join two ranks, each has half of the classes.
+            let both_cables = torus.wrap[usize::from(dim)];
+            return (!both_cables || positive == (position == turn % 2)).then_some(Op::Reduce);
+        }
+        along_ring(extent, before as u32, (position + extent - turn % extent) % extent, positive)
+    }
 }
 
 /// What the link up or down from a position of a ring of 4, 8, 16, .. does in a step.

@@ -29,8 +29,8 @@ pub use program::{
     PROGRAM_FORMAT, is_program, parse_program, parse_program_within, program_to_string, rank_program_to_string,
 };
 pub use schedule::read::{
-    TooLarge, parse_machine_within, parse_solution, parse_solution_within, parse_stated_within, parse_topology,
-    parse_topology_within,
+    TooLarge, is_schedule, parse_machine_within, parse_solution, parse_solution_within, parse_stated_within,
+    parse_topology, parse_topology_within,
 };
 #[cfg(feature = "schema")]
 pub use schedule::schema::{schedule_schema, topology_schema};

@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 use super::collective::cut;
 use super::figures::{decimal, exact, times};
-use crate::claim::{Figure, Quality, Standing};
+use crate::claim::{Figure, JobQuality, Quality, Standing};
+use crate::verify::{Verified, VerifiedJob};
 use collsynth_core::certificate::{Bounds, Rational, Scope, VolumeBound};
 use collsynth_core::exact::{ratio_up, share_down};
 use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Solution, Timetable};
 
 impl Standing {
     fn to_json(self) -> Value {
@@ -22,6 +24,20 @@ impl Standing {
             Self::Above(_) => json!("above"),
             Self::Unknown => Value::Null,
         }
+    }
+}
+
+impl<S: Timetable> Verified<Solution<S>> {
+    /// Its steps and its volume beside their bounds, which hold.
+    pub fn quality(&self) -> Quality {
+        Quality::new(&self.problem, &self.schedule, &self.bounds)
+    }
+}
+
+impl VerifiedJob {
+    /// Its steps and its total width beside their bounds, which hold.
+    pub fn quality(&self) -> JobQuality {
+        JobQuality::new(self)
     }
 }
 

@@ -8,8 +8,9 @@ use super::excerpt::{excerpt, marked};
 use super::figures::count;
 use super::observed;
 use super::overview::{figures, figures_to_json, headline};
+use crate::audit::AuditedProgram;
 use crate::guard::shown::shown;
-use crate::json::{PathItem, job_to_string, locate, solution_to_string};
+use crate::json::{PathItem, job_to_string, locate, program_to_string, solution_to_string};
 use crate::verdict::Verdict;
 use crate::verify::{Code, Finding, Hop, Report, Verified, VerifiedJob};
 use collsynth_core::schedule::{Schedule, Solution, Stated};
@@ -25,6 +26,13 @@ impl VerifiedJob {
     /// The job as a file in JSON: what the command writes, and reads.
     pub fn to_json(&self) -> String {
         job_to_string(self)
+    }
+}
+
+impl AuditedProgram {
+    /// The program as a file in JSON: what the command writes, and reads.
+    pub fn to_json(&self) -> String {
+        program_to_string(self)
     }
 }
 

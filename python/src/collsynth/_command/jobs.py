@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .. import _collsynth
 from .._errors import UsageError
 from .._groups import Blocks, members_of
-from .._names import Progress
+from .._names import JobCollective, Progress, check_options
 from .._plan import Plan, text_of
 from .._topology import Topology, topology_of
 from .asking import call, machine_file, option_words
@@ -96,7 +96,7 @@ class PlannedJob:
 
 def plan_job(
     topology: Topology | Sequence[int],
-    collectives: Iterable[Mapping[str, Any]],
+    collectives: Iterable[JobCollective | Mapping[str, Any]],
     *,
     parts: int | Literal["auto"] | None = None,
     steps: int | None = None,
@@ -148,6 +148,7 @@ def _mappings(collectives: Any) -> list[Mapping[str, Any]]:
 
 def _asked(machine: Topology, number: int, stated: Mapping[str, Any]) -> dict[str, Any]:
     """A collective as the file of a job has it."""
+    check_options(f"collective {number}", stated, JobCollective)
     one = dict(stated)
     groups, root = one.get("groups"), one.get("root")
     if isinstance(groups, Blocks):

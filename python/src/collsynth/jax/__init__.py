@@ -39,6 +39,7 @@ def collective(
     `axis_index_groups` are those that JAX's own collectives take, members by `lax.axis_index(axis_names)`. Plan for
     them with `groups=axis_index_groups`; a plan without groups is for one of all ranks.
 
-    Raises `UsageError` for groups other than the plan's, or with their members in another order.
+    Raises `UsageError` for groups other than the plan's, or with their members in another order; at the call, if
+    `sums_in` does not hold every element of the operand.
     """
     return PermuteCollective(plan, axis_names, sums_in, axis_index_groups)

@@ -53,6 +53,8 @@ class Collective(abc.ABC):
         self.tables_spec = PartitionSpec(self.axis_names)
         self._plan_tables = tables_of(plan)
         self._shapes = RankTables(self._plan_tables, 0)
+        # An eager shard_map compiles and dispatches every operation by itself, but what is compiled here as one.
+        self._compiled = jax.jit(self._shard)
 
     def __repr__(self) -> str:
         return f"<collsynth.jax.{type(self).__name__}: {self.plan.collective} along {self.axis_names}>"
@@ -67,9 +69,12 @@ class Collective(abc.ABC):
         In groups, rows are those of the members of the rank's own, as many as the largest group has.
         Any type of elements.
         """
+        result: Array = self._compiled(_operand(x), tables)
+        return result
+
+    def _shard(self, x: Array, tables: Array | None) -> Array:
         numbers = self._mesh_numbers()
         own = self._row(tables)
-        x = jnp.asarray(x)
         known, shapes = self._plan_tables, self._shapes
         shape = shapes.block_shape(x.shape)
         # An operand that is the same everywhere becomes a device's own, for JAX's account of that. XLA drops this.
@@ -85,6 +90,8 @@ class Collective(abc.ABC):
 
         The mesh may have its axes in any order, others besides, and any axis types. The operand is resharded as needed.
         """
+        if not isinstance(mesh, Mesh):
+            raise UsageError(f"mesh is a mesh of JAX, as cs.jax.make_mesh(torus) gives it, not {mesh!r}")
         missing = [name for name in self.axis_names if name not in mesh.axis_names]
         if missing:
             raise UsageError(f"the mesh has axes {tuple(mesh.axis_names)}, but not {missing[0]!r}")
@@ -99,7 +106,7 @@ class Collective(abc.ABC):
         tables = jax.device_put(self.tables, sharding)
 
         def run(x: Array) -> Array:
-            x = jnp.asarray(x)
+            x = _operand(x)
             if x.ndim == 0 or x.shape[0] != self._plan_tables.ranks:
                 raise UsageError(
                     f"an operand has a row for each of {self._plan_tables.ranks} ranks, not shape {x.shape}"
@@ -118,7 +125,13 @@ class Collective(abc.ABC):
 
     def _mesh_numbers(self) -> Ints:
         """By rank, the number of its place along `axis_names` as `lax.ppermute` counts: in the order of the mesh."""
-        sizes = [lax.axis_size(name) for name in self.axis_names]
+        try:
+            sizes = [lax.axis_size(name) for name in self.axis_names]
+        except NameError:
+            raise UsageError(
+                f"a collective is called within shard_map on a mesh with axes {self.axis_names}",
+                "`on_mesh(mesh)` makes a function of global arrays of it",
+            ) from None
         self._check_sizes(sizes)
         order = [name for name in jax.sharding.get_abstract_mesh().axis_names if name in self.axis_names]
         if len(self.axis_names) > 1 and len(order) != len(self.axis_names):
@@ -138,10 +151,19 @@ class Collective(abc.ABC):
 
     def _row(self, tables: Array | None) -> Array:
         if tables is not None:
-            if tables.shape != (1, self.tables.shape[1]):
+            if tables.shape[1:] != self.tables.shape[1:]:
+                raise UsageError(f"tables of shape {tables.shape} are another collective's, not {self.tables.shape}")
+            if len(tables) != 1:
                 raise UsageError(f"tables of shape {tables.shape}: shard the tables over {self.axis_names}")
             return tables[0]
         return jnp.asarray(self.tables)[lax.axis_index(self.axis_names)]
+
+
+def _operand(x: Any) -> Array:
+    try:
+        return jnp.asarray(x)
+    except (TypeError, ValueError):
+        raise UsageError(f"an operand is one array, not {type(x).__name__}", "jax.tree.map calls it for each") from None
 
 
 def _check_groups(plan: Plan, stated: Groups) -> None:

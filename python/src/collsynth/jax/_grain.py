@@ -20,15 +20,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import jax.numpy as jnp
-
 from .._errors import Impossible, Stopped, UsageError
 from .._plan import Plan
 from .._planning import plan as planned
 from .._planning import quantity
 from .._running.tables import RankTables, tables_of
 from .._topology import Topology
-from ._tiles import LANES, sublanes
+from ._tiles import LANES, element_type, sublanes
 
 #: Bytes a second that a link carries, each way, as Google Cloud states for the chip (docs/use/pods.md).
 LINKS = {"v4": 50e9, "v5e": 50e9, "v5p": 100e9, "v6e": 100e9}
@@ -64,7 +62,9 @@ def plan(
             raise UsageError(f"machine is one of {', '.join(LINKS)}, not {machine!r}", "state bandwidth= for others")
         bandwidth = LINKS[machine]
     step, link = quantity("alpha", "seconds", alpha), quantity("bandwidth", "bandwidth", bandwidth)
-    itemsize = jnp.dtype(dtype).itemsize
+    itemsize = element_type("dtype", dtype).itemsize
+    if not isinstance(shape, Sequence):
+        raise UsageError(f"shape is that of the operand at each rank, as in (8, 128), not {shape!r}")
     first = planned(topology, collective, **options)
     tables = tables_of(first)
     elements = math.prod(RankTables(tables, 0).block_shape(tuple(shape)))

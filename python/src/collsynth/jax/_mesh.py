@@ -83,9 +83,9 @@ def torus_of(
 
 def make_mesh(
     torus: Topology | Sequence[int],
-    devices: Sequence[Any] | None = None,
     axis_names: str | Sequence[str] | None = None,
     *,
+    devices: Sequence[Any] | None = None,
     axis_types: Any = None,
 ) -> Mesh:
     """A mesh with an axis for each dimension of a torus, in the order in which ranks count: the last dimension first.
@@ -96,17 +96,20 @@ def make_mesh(
 
     TPU devices stand at the place of their coordinates (`device_order`); devices without coordinates in the order
     given, the first as rank 0. `axis_types` are those of `Mesh`.
+
+    Raises `UsageError` if the devices do not fill the torus, or if the axes have the names of its dimensions in another
+    order.
     """
     topology = topology_of(torus, "torus")
     extents = list(reversed(topology.extents)) if isinstance(topology, Torus) else [topology.ranks]
-    if axis_names is None:
-        names = tuple(reversed([_dimension(dim) for dim in range(len(extents))]))
-        names = names if isinstance(topology, Torus) else ("ranks",)
-    else:
-        names = names_of(axis_names)
+    dimensions = tuple(reversed([_dimension(dim) for dim in range(len(extents))]))
+    usual = dimensions if isinstance(topology, Torus) else ("ranks",)
+    names = usual if axis_names is None else names_of(axis_names)
     shape = [topology.ranks] if len(names) == 1 else extents
     if len(names) != len(shape) or len(set(names)) != len(names):
         raise UsageError(f"axis_names are {len(extents)} distinct names for a {topology}, or one, not {names}")
+    if len(names) > 1 and names != dimensions and set(names) == set(dimensions):
+        raise UsageError(f"axis_names {names}: the slowest dimension comes first, as in {dimensions}")
     found = _devices(devices)
     if isinstance(topology, Torus) and all(_has_coordinates(device) for device in found):
         found = device_order(topology, found)

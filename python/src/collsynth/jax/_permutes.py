@@ -25,6 +25,7 @@ from .._plan import Plan
 from .._running.tables import Ints
 from ._collective import Array, AxisNames, Collective
 from ._rows import Step, rows_for_permutes
+from ._tiles import element_type
 
 if TYPE_CHECKING:
     from .._groups import Groups
@@ -77,7 +78,8 @@ class PermuteCollective(Collective):
     ) -> None:
         super().__init__(plan, axis_names, axis_index_groups)
         # What is only moved stays as it is.
-        self._sums_in = None if sums_in is None or not self._plan_tables.adds else jnp.dtype(sums_in)
+        kept = None if sums_in is None else element_type("sums_in", sums_in)
+        self._sums_in = kept if self._plan_tables.adds else None
         rows = self._placed = rows_for_permutes(self._plan_tables)
         blocks = [rows.start, rows.end, rows.filled]
         self._begin = sum(block.shape[1] for block in blocks)

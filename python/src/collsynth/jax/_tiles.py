@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+from .._errors import UsageError
 
 #: The last dimension of a tile.
 LANES = 128
@@ -19,6 +22,15 @@ def sublanes(elements: int, itemsize: int) -> int:
     """
     rows = max(math.ceil(elements / LANES), 4 // itemsize, 1)
     return math.ceil(rows / 8) * 8 if rows > 4 else 1 << (rows - 1).bit_length()
+
+
+def element_type(name: str, stated: Any) -> jnp.dtype[Any]:
+    """The type of elements that somebody stated."""
+    try:
+        found: jnp.dtype[Any] = jnp.dtype(stated)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} is a type of elements, such as 'float32' or 'bfloat16', not {stated!r}") from None
+    return found
 
 
 def to_tiles(x: jax.Array, blocks: int, parts: int) -> jax.Array:

@@ -84,15 +84,16 @@ class _Memory(NamedTuple):
 class KernelCollective(Collective):
     """A collective like `collsynth.jax.collective`, carried out by one kernel.
 
-    The mesh may have its axes in any order, and others besides. `interpret` is `pltpu.InterpretParams(...)` where there
-    is no TPU. Not differentiable.
+    The mesh may have its axes in any order, and others besides. `interpret` is True, or `pltpu.InterpretParams(...)`,
+    where there is no TPU. Not differentiable.
     """
 
     def __init__(
         self, plan: Plan, axis_names: AxisNames, interpret: Any = False, axis_index_groups: Groups | None = None
     ) -> None:
         super().__init__(plan, axis_names, axis_index_groups)
-        self._interpret = interpret
+        # Pallas' own True is an interpreter that has no remote copies.
+        self._interpret = pltpu.InterpretParams() if interpret is True else interpret
         rows = self._placed = Rows(self._plan_tables, exclusive=True)
         self._blocks: list[Any] = [rows.start, rows.end, rows.filled]
         self._begin = sum(block.shape[1] for block in self._blocks)

@@ -31,7 +31,7 @@ pub struct ConvertCommand {
     #[arg(long, value_name = "FORMAT", value_parser = Spelled::<Format>::default(), default_value = "json")]
     #[arg(hide_default_value = true)]
     to: Format,
-    /// The tool that made the file, if it is none of ours
+    /// The tool that made the file, if it is none of ours [default: csv if FILE ends so]
     #[arg(long, value_name = "FORMAT", value_parser = Spelled::<ImportFormat>::default())]
     from: Option<ImportFormat>,
     /// Of a job: take this schedule out of it, from 0, with the steps of the job
@@ -73,7 +73,7 @@ enum Format {
 
 impl ConvertCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
-        if let Some(from) = self.from {
+        if let Some(from) = given.form("from").or(self.from) {
             let output = self.output.as_deref();
             return Import { file: &self.file, from, options: &self.import, output }.run(given);
         }

@@ -176,6 +176,6 @@ fn judge(
     let machine = elsewhere.machine(&text)?;
     let verdict = FileOptions { machine: machine.as_ref(), ..*options }.judge_text(&name, &text);
     let refuted = machine.filter(|_| verdict.verdict == Verdict::Refuted);
-    let anew = refuted.and_then(|machine| elsewhere.anew(&text, &machine));
+    let anew = refuted.and_then(|machine| elsewhere.anew(path, &text, &machine));
     Ok((verdict, anew))
 }

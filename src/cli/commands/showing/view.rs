@@ -70,7 +70,7 @@ fn add(page: &mut Page, path: &Path, elsewhere: &Elsewhere<'_>) -> Result<bool, 
         note(&format!("{}: refuted; the page shows where", path.display()));
     }
     if let Some(machine) = &machine {
-        let anew = elsewhere.anew(&reading.text, machine).filter(|_| verdict == Verdict::Refuted);
+        let anew = elsewhere.anew(path, &reading.text, machine).filter(|_| verdict == Verdict::Refuted);
         page.elsewhere(before, machine, anew.as_deref());
         if let Some(command) = anew {
             note(&format!("hint: `{command}` plans it anew for this machine"));

@@ -26,7 +26,7 @@ pub struct SetsOptions {
     switches: Vec<usize>,
 }
 
-/// How many fail at once.
+/// A number of things that fail at once.
 fn number(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| format!("`{word}` is no number: 1 takes single ones, 1,2 pairs too"))
 }

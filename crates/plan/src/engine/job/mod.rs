@@ -123,9 +123,10 @@ pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Re
     Ok((job, stopped))
 }
 
-/// Plans collectives together, all messages cut in proportion: first so finely that a unit of width is a small share of
-/// the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05: 5 %), a step
-/// no longer gains as much, or there would be more than `most_chunks` chunks.
+/// Plans collectives together, all messages cut in proportion: whole, then so finely that a unit of width is a small
+/// share of the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05: 5 %),
+/// a step no longer gains as much, or there would be more than `most_chunks` chunks. Of plans that are as good, the one
+/// in the fewest parts is returned.
 ///
 /// # Errors
 ///
@@ -152,21 +153,26 @@ pub fn plan_job_in_parts(
         };
         plan_job(problems.iter().map(cut_further).collect::<Result<_, _>>()?, goal, control)
     };
-    let (mut best, mut stopped) = in_parts(cut)?;
-    let mut best_cut = cut;
-    while gap(&best) > close && can_cut(2 * cut) && control.stop().is_none() {
-        cut *= 2;
+    // Whole messages take little time, and may be as good as any.
+    let (mut best, mut stopped) = in_parts(1)?;
+    let mut best_cut = 1;
+    // Of the finest; that of whole messages says little where a unit of width is much.
+    let mut above = (cut == 1).then(|| gap(&best));
+    cut = cut.max(2);
+    while above.is_none_or(|above| above > close) && can_cut(cut) && control.stop().is_none() {
         // What time did not suffice for leaves what there is.
         let Ok((job, reason)) = in_parts(cut) else { break };
         let figures = |job: &Job, others_cut: u32| (job.total_width() * u64::from(others_cut), job.widths().len());
-        let gained = gap(&best) - gap(&job);
+        let before = above.replace(gap(&job));
+        let gained = before.map(|before| before - gap(&job));
         if figures(&job, best_cut) < figures(&best, cut) {
             (best, best_cut, stopped) = (job, cut, reason);
         }
         // More parts share what is lost at both ends, but not what is lost between.
-        if gained < close {
+        if gained.is_some_and(|gained| gained < close) {
             break;
         }
+        cut *= 2;
     }
     Ok((best, control.stop().unwrap_or(stopped)))
 }

@@ -178,7 +178,7 @@ pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<O
 /// The problem that [`compact`] solves, with the number of parts it chooses; `None` where it does not apply, whatever
 /// the number of steps.
 pub fn compact_problem(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Option<Problem> {
-    if goal.planner.is_some() || goal.price.is_some() {
+    if goal.planner.is_some() {
         return None;
     }
     let parts = match (goal.parts, kind) {

@@ -10,7 +10,7 @@ use crate::json::object::Object;
 use crate::json::probe::states_format;
 use crate::json::scalar::RankEntry;
 use crate::json::schedule::machine::{machine, rank};
-use crate::json::schedule::read::{Body, origin, stated};
+use crate::json::schedule::read::{Body, is_schedule, origin, stated};
 use collsynth_core::certificate::JobBound;
 use collsynth_core::schedule::{AnySchedule, Job, Solution};
 use collsynth_core::topology::{RankId, Topology};
@@ -36,6 +36,11 @@ pub fn parse_job(text: &str) -> Result<Job, ParseError> {
 ///
 /// As [`parse_job`].
 pub fn parse_job_within(text: &str, limits: &Limits) -> Result<Job, ParseError> {
+    // It has other keys: which of them is unknown helps nobody.
+    if is_schedule(text) {
+        let message = "this is a schedule, not a job, the schedules of several collectives";
+        return Err(Fault::new(FormatCode::F004, message.to_owned()).at("format").into_error(text));
+    }
     let file: Object<JobFile> = serde_json::from_str(text).map_err(|error| ParseError::of_text(error, text))?;
     job(file.0, limits.room(text)).map_err(|fault| fault.into_error(text))
 }

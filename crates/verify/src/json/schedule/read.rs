@@ -15,6 +15,7 @@ use crate::json::code::FormatCode;
 use crate::json::error::{Fault, ParseError};
 use crate::json::locate::{PathItem, locate};
 use crate::json::object::Object;
+use crate::json::probe::states_format;
 use crate::json::scalar::{ChunkList, NO_CHUNK, RankEntry};
 use crate::json::schedule::machine::{machine, rank};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
@@ -45,6 +46,11 @@ impl TooLarge {
             _ => Ok(()),
         }
     }
+}
+
+/// True if a text claims to be a schedule of any version.
+pub fn is_schedule(text: &str) -> bool {
+    states_format(text, "collective-schedule/")
 }
 
 /// Reads a schedule file; what is in the compact form is expanded.

@@ -1,7 +1,7 @@
 //! `synth fallbacks get`: the schedule around a failure, from that of its class.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use collsynth::collective::{Demand, Kind};
@@ -10,11 +10,12 @@ use collsynth::relabel::{RelabelError, relabel, relabel_compact};
 use collsynth::report::figures::count;
 use collsynth::schedule::{AnySchedule, AnySolution, Origin, Solution};
 use collsynth::symmetry::{Automorphism, Unit};
-use collsynth::topology::{LinkId, RankId, Topology};
+use collsynth::topology::{LinkId, RankId, Topology, TopologySpec};
 use collsynth::verify::Verified;
 
 use super::{Entry, FORMAT, INDEX, Index};
 use crate::cli::arguments::failures::FailureOptions;
+use crate::cli::arguments::topology::read_spec;
 use crate::cli::commands::files::lower::{LowerOptions, SlotOptions};
 use crate::cli::commands::surveys::sets::Family;
 use crate::cli::ending::{Ending, Failure};
@@ -31,6 +32,9 @@ pub struct GetCommand {
     /// The folder that `synth fallbacks build` wrote
     #[arg(value_name = "SET")]
     set: PathBuf,
+    /// The machine as it is now (a topology file, or a file that states one), with what failed in it
+    #[arg(long, value_name = "FILE", help_heading = "Machine")]
+    topology: Option<PathBuf>,
     #[command(flatten)]
     failures: FailureOptions,
     /// Lower the schedule to a rank program
@@ -53,7 +57,11 @@ impl GetCommand {
         let spec = json::parse_topology(&index.topology.to_string()).map_err(|error| wrong(&error.message))?;
         let machine = Topology::new(spec.clone()).map_err(|error| wrong(&error))?;
         let failures = self.failures.clone().in_cells(index.period.as_deref());
-        let (broken, notes) = failures.apply(spec, |error| Failure::usage(error))?;
+        let now = match &self.topology {
+            Some(path) => self.now(path, &machine)?,
+            None => spec,
+        };
+        let (broken, notes) = failures.apply(now, |error| Failure::usage(error))?;
         notes.iter().for_each(|line| note(&format!("note: {line}")));
         let period = failures.states_switch().then(|| failures.period(&machine));
         let Found { entry, symmetry } = self.found(&index, &machine, &broken, index.period.clone().or(period))?;
@@ -76,7 +84,9 @@ impl GetCommand {
         }
         let held = reading.hold(stated, "relabelled")?;
         let mut solution = relabelled(&reading, held, &symmetry, broken)?.map_err(|error| wrong(&error))?;
-        let command = format!("synth fallbacks get {}", self.failures.words().join(" "));
+        let topology = self.topology.iter().flat_map(|path| ["--topology".to_owned(), path.display().to_string()]);
+        let words: Vec<String> = topology.chain(self.failures.words()).collect();
+        let command = format!("synth fallbacks get {} {}", self.set.display(), words.join(" "));
         solution.origin = Some(Origin { command: Some(command), ..solution.origin.unwrap_or_default() });
         let verified = reading::verified(solution, "relabelled", reading.made())?;
         if self.lower {
@@ -86,6 +96,17 @@ impl GetCommand {
         }
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
         Ok(Ending::Success)
+    }
+
+    /// The machine as a file states it now: that of the set, but for what failed since.
+    fn now(&self, path: &Path, machine: &Topology) -> Result<TopologySpec, Failure> {
+        let spec = read_spec(path)?;
+        if spec.shape != machine.spec().shape {
+            let now = Topology::new(spec).map_err(Failure::usage)?;
+            let (file, set) = (path.display(), self.set.display());
+            return Err(Failure::usage(format!("{file} is a {now}, and {set} is for a {machine}")));
+        }
+        Ok(spec)
     }
 
     /// The class of what failed on the machine since, and the symmetry that carries its canonical set there.
@@ -171,9 +192,9 @@ impl Dead {
         };
         let links: BTreeSet<LinkId> = machine.live_links().filter(is_own).collect();
         match (links.is_empty(), ranks.is_empty()) {
-            (true, true) => {
-                Err(Failure::usage("no failure is stated: use --fail, --fail-link, --fail-rank or --fail-switch"))
-            }
+            (true, true) => Err(Failure::usage(
+                "nothing failed: use --fail, --fail-link, --fail-rank or --fail-switch, or --topology",
+            )),
             (false, false) => Err(together()),
             _ => Ok(Self { links, ranks }),
         }
