@@ -93,7 +93,7 @@ impl FileOptions<'_> {
     /// Judges the text of a schedule, a job or a rank program; `name` is only quoted.
     pub fn judge_text(&self, name: &str, text: &str) -> FileVerdict {
         if !self.rank_map.is_empty() && !json::is_program(text) {
-            return FileVerdict::unreadable(name, "a rank map is for rank programs");
+            return FileVerdict::not_judged(name, "a rank map is for rank programs");
         }
         let verdict = if json::is_program(text) {
             json::parse_program_within(text, &self.limits).map(|program| self.judge_program(name, text, &program))
@@ -102,7 +102,7 @@ impl FileOptions<'_> {
         } else {
             json::parse_stated_within(text, &self.limits).map(|solution| match self.moved(solution) {
                 Ok(solution) => self.judge_schedule(name, text, solution),
-                Err(error) => FileVerdict::unreadable(name, &error.to_string()),
+                Err(error) => FileVerdict::not_judged(name, &error.to_string()),
             })
         };
         verdict.unwrap_or_else(|error| match foreign(text) {
@@ -116,7 +116,7 @@ impl FileOptions<'_> {
         if let Some(find) = self.bounds.filter(|_| solution.bounds == Bounds::default()) {
             solution.bounds = match find(&solution.problem) {
                 Ok(bounds) => bounds,
-                Err(why) => return FileVerdict::unreadable(name, &why),
+                Err(why) => return FileVerdict::not_judged(name, &why),
             };
         }
         let memory = self.limits.room(text);
@@ -131,7 +131,7 @@ impl FileOptions<'_> {
     fn judge_job(&self, name: &str, text: &str, job: &Job) -> FileVerdict {
         let moved = match self.machine.map(|machine| job.on(machine)).transpose() {
             Ok(moved) => moved,
-            Err(error) => return FileVerdict::unreadable(name, &error.to_string()),
+            Err(error) => return FileVerdict::not_judged(name, &error.to_string()),
         };
         let job = moved.as_ref().unwrap_or(job);
         let report = verify_job(job, &verify::Options { max_errors: self.max_errors, memory: self.limits.room(text) });
@@ -145,7 +145,7 @@ impl FileOptions<'_> {
     fn judge_program(&self, name: &str, text: &str, program: &Program) -> FileVerdict {
         let machine = match self.machine_for(program) {
             Ok(machine) => machine,
-            Err(error) => return FileVerdict::unreadable(name, &error.to_string()),
+            Err(error) => return FileVerdict::not_judged(name, &error.to_string()),
         };
         let report = audit(program, &self.audit_options(machine.as_ref(), text));
         if let Some(why) = report.why_not_judged() {
@@ -188,11 +188,20 @@ impl FileOptions<'_> {
 }
 
 impl FileVerdict {
-    /// The verdict on a file that cannot be judged, for a reason that has no place in it.
+    /// The verdict on a file that cannot be read, for a reason that has no place in it.
     pub fn unreadable(name: &str, why: &str) -> Self {
+        Self::none(name, "unreadable", why)
+    }
+
+    /// The verdict on a file that can be read, but not be judged as it was asked for.
+    pub fn not_judged(name: &str, why: &str) -> Self {
+        Self::none(name, "not judged", why)
+    }
+
+    fn none(name: &str, heading: &str, why: &str) -> Self {
         Self {
             verdict: Verdict::NotJudged,
-            text: format!("{}: unreadable\n  {why}\n", shown(name)),
+            text: format!("{}: {heading}\n  {why}\n", shown(name)),
             json: json!({ "file": name, "verdict": Verdict::NotJudged.to_string(), "message": why }),
         }
     }
@@ -200,7 +209,7 @@ impl FileVerdict {
 
 /// The verdict on a file that is neither vouched for nor refuted.
 fn not_judged(name: &str, why: &NotJudged) -> FileVerdict {
-    let mut verdict = FileVerdict::unreadable(name, &why.to_string());
+    let mut verdict = FileVerdict::not_judged(name, &why.to_string());
     if let Some(code) = &why.code {
         verdict.json["code"] = json!(code);
     }

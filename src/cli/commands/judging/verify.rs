@@ -169,10 +169,13 @@ fn judge(
     given: &Given,
 ) -> Result<(FileVerdict, Option<String>), Failure> {
     let name = path.display().to_string();
-    let text = match input::read_text(path).and_then(|text| given.file(What::of(&text)).map(|()| text)) {
+    let text = match input::read_text(path) {
         Ok(text) => text,
         Err(failure) => return Ok((FileVerdict::unreadable(&name, failure.message()), None)),
     };
+    if let Err(failure) = given.file(What::of(&text)) {
+        return Ok((FileVerdict::not_judged(&name, failure.message()), None));
+    }
     let machine = elsewhere.machine(&text)?;
     let verdict = FileOptions { machine: machine.as_ref(), ..*options }.judge_text(&name, &text);
     let refuted = machine.filter(|_| verdict.verdict == Verdict::Refuted);
