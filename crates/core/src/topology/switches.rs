@@ -153,8 +153,8 @@ impl Switch {
 }
 
 impl Topology {
-    /// The same with a switch between the cells of a torus dead: all its cables fail that had not before. Cells have the
-    /// extents `period`.
+    /// The same with a switch between the cells of a torus dead: all its cables fail that had not before. Cells have
+    /// the extents `period`.
     ///
     /// # Errors
     ///

@@ -124,9 +124,9 @@ pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Re
 }
 
 /// Plans collectives together, all messages cut in proportion: whole, then so finely that a unit of width is a small
-/// share of the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05: 5 %),
-/// a step no longer gains as much, or there would be more than `most_chunks` chunks. Of plans that are as good, the one
-/// in the fewest parts is returned.
+/// share of the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05:
+/// 5 %), a step no longer gains as much, or there would be more than `most_chunks` chunks. Of plans that are as good,
+/// the one in the fewest parts is returned.
 ///
 /// # Errors
 ///
