@@ -45,6 +45,11 @@ pub(super) struct Portion<'a> {
     pub share: f64,
 }
 
+/// Are there shares to decide on?
+pub(super) fn has_choice(all: &[Shares<'_>]) -> bool {
+    all.iter().any(|portions| portions.len() != 1)
+}
+
 impl Machine<'_> {
     /// Allocates, given the walks over intact rings in the normal phase and the errands of each broken ring.
     ///
@@ -86,7 +91,7 @@ impl Machine<'_> {
         errands: &[Vec<Errand>],
         all: &[Shares<'_>],
     ) -> Option<Allocation> {
-        if all.iter().all(|portions| portions.len() == 1) {
+        if !has_choice(all) {
             return None;
         }
         let phases = 1 + self.groups.iter().map(|group| group + 1).max().unwrap_or(0);

@@ -15,8 +15,9 @@ mod shares;
 
 pub(crate) use scheme::{Acceleration, Remains, Scheme};
 
+use allocation::has_choice;
 use collsynth_core::problem::Problem;
-use collsynth_lp::Allocation;
+use collsynth_lp::{Allocation, HAS_SOLVER, LpError};
 use collsynth_plan::phased::{Walks, active_dims, plan_walks, travelers};
 use collsynth_plan::{Control, Outcome, PlanError, StatedPhase, Task};
 use machine::Machine;
@@ -28,7 +29,11 @@ use num_rational::Ratio;
 ///
 /// [`PlanError::NotApplicable`] with the reason.
 pub(crate) fn check(planner: &'static str, problem: &Problem, scheme: Scheme) -> Result<(), PlanError> {
-    Machine::new(planner, problem, scheme).map(|_| ())
+    let machine = Machine::new(planner, problem, scheme)?;
+    match HAS_SOLVER || !has_choice(&machine.all_portions()) {
+        true => Ok(()),
+        false => Err(PlanError::NotApplicable { planner, reason: LpError::NoSolver.to_string() }),
+    }
 }
 
 /// The number of parts at which the shares of a scheme are whole chunks, on a torus of equal extents with one broken

@@ -3,7 +3,7 @@
 use super::{DimRef, Direction, Link, MAX_RANKS, RankId, TopologyError, dim_name};
 use crate::exact::{dimension, narrow};
 
-/// What a [`super::Topology`] is built from.
+/// What a [`Topology`](super::Topology) is built from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologySpec {
     /// The machine as built.
