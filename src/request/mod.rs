@@ -119,8 +119,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Wall time, from the start of [`Request::run`], after which the best schedule found is returned; the first may come
-    /// a little later.
+    /// Wall time, from the start of [`Request::run`], after which the best schedule found is returned; the first may
+    /// come a little later.
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
     }
