@@ -99,13 +99,13 @@ def as_typed(exit_code: int, message: str, hint: str | None) -> Error:
 
 def of_file(error: OSError, path: str | os.PathLike[str]) -> FileError:
     """The exception for a file that the system did not open."""
-    return of_system(error.errno or 0, os.fspath(path), "read")
+    return of_system(error.errno or 0, path, "read")
 
 
-def of_system(number: int, path: str, done: str) -> FileError:
+def of_system(number: int, path: str | os.PathLike[str], done: str) -> FileError:
     """The exception for a file that was not `done`: `number` is that of the system's error."""
     kind = NoSuchFile if number == errno.ENOENT else FileError
-    return kind(number, os.strerror(number), path, done)
+    return kind(number, os.strerror(number), os.fspath(path), done)
 
 
 def check_readable(path: str | os.PathLike[str]) -> None:
