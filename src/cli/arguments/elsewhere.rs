@@ -84,6 +84,8 @@ impl Elsewhere<'_> {
             (None, Some(stated)) => words.extend(stated),
             // A program writes the machine to a file that is gone when its answer is read.
             (_, stated) if caller::is_program() => words.extend(stated?),
+            // Standard input is read already.
+            (None, None) if path == Path::new("-") => return None,
             // Names and capacities are those of a file: this one, unless another was given.
             (given, _) => {
                 words.extend(["--topology".to_owned(), given.unwrap_or(path).display().to_string()]);

@@ -60,6 +60,9 @@ fn a_machine_is_taken_from_what_was_planned_for_it() {
     let hint = "`synth --topology s.json --fail node12,node15 --collective all_to_all` plans it anew";
     assert!(text(&refuted.stderr).contains(hint), "{}", text(&refuted.stderr));
     bench.ended(0, "--topology s.json --fail node12,node15 --collective all_to_all -q -o tonight.json");
+    let piped = bench.run_with("verify - --fail node12,node15", &bench.read("s.json"));
+    assert_eq!(piped.status.code(), Some(1));
+    assert!(!text(&piped.stderr).contains("anew"), "standard input is read already: {}", text(&piped.stderr));
     let program = text(&bench.read("prog.json")).replace("\"topology\"", "\"origin\"");
     bench.write("nowhere.json", &program);
     assert!(text(&bench.ended(2, "topology --topology nowhere.json").stderr).contains("states no machine"));
