@@ -252,6 +252,25 @@ mod tests {
     }
 
     #[test]
+    fn what_failed_before_its_switch_counts_once() {
+        let torus = || Topology::torus(&[4, 6]).expect("a torus");
+        let (switch, period) = ("x:1".parse().expect("a switch"), [2, 3]);
+        let dead = torus().fail_switch(&switch, &period).expect("a switch");
+        let cable_by_cable = [(5, 6), (7, 4), (17, 18), (19, 16)];
+        let mut stated = torus();
+        for (from, to) in cable_by_cable {
+            let before = torus().fail_cable(to, from).expect("a cable");
+            assert_eq!(before.fail_switch(&switch, &period).as_ref(), Ok(&dead), "{from}-{to}");
+            stated = stated.fail_cable(from, to).expect("a cable");
+        }
+        let alive = |machine: &Topology| machine.links().iter().map(|link| link.alive).collect::<Vec<_>>();
+        assert_eq!(alive(&dead), alive(&stated));
+        assert_eq!(dead.clone().fail_switch(&switch, &period), Ok(dead));
+        let half = torus().fail_link(6, 5).expect("a link").fail_switch(&switch, &period);
+        assert!(matches!(half, Err(TopologyError::LinkFailedTwice { .. })), "{half:?}");
+    }
+
+    #[test]
     fn a_switch_is_the_same_cable_of_every_cell() {
         assert_eq!(cables(&[4, 6], &[2, 3], "x:1"), Ok(vec![(5, 6), (7, 4), (17, 18), (19, 16)]));
         assert_eq!(cables(&[4, 6], &[2, 3], "y:0"), Ok(vec![(8, 12), (10, 14), (20, 0), (22, 2)]));

@@ -224,7 +224,22 @@ fn along_ring(extent: u32, step: u32, position: u32, up: bool) -> Option<Op> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    use collsynth_core::collective::{Collective, Kind};
+
     use super::*;
+
+    #[test]
+    fn it_stops_when_told() {
+        let torus = Topology::torus(&[4, 4]).expect("a torus");
+        let problem = Problem::new(torus, Collective { kind: Kind::AllReduce, parts: 4 }).expect("it fits");
+        let bounds = collsynth_bound::find(&problem).expect("connected");
+        let control = Control::unlimited().with_interrupt(Arc::new(AtomicBool::new(true)));
+        let stopped = Exchange.plan(&Task::new(&problem, &bounds), &control).unwrap_err();
+        assert_eq!(stopped, PlanError::Stopped { stopped: StopReason::Interrupted });
+    }
 
     #[test]
     fn a_ring_of_eight_as_pictured() {
