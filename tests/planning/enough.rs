@@ -1,7 +1,8 @@
 //! Parts where none are stated: enough for a volume near its bound; and limits of time on large machines.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use collsynth::Request;
@@ -106,6 +107,48 @@ fn messages_in_groups_are_cut_where_whole_ones_are_far_from_the_bound() {
     let rows = (0..5).map(|row| (5 * row..5 * row + 5).map(RankId).collect()).collect();
     let kind = Kind::AllGather.in_groups(Groups::new(rows).expect("groups"));
     assert_eq!(planned(&intact, kind, &Goal::default()).problem.parts(), 1);
+}
+
+/// Rows and columns in which pipelined trees come near the bound too, in two to four times the steps.
+#[test]
+fn messages_in_groups_take_few_steps() {
+    let lines = |extents: &[u32; 2], along: usize| {
+        let rank = |line, place| if along == 0 { line * extents[0] + place } else { line + place * extents[0] };
+        let line = |line| (0..extents[along]).map(|place| RankId(rank(line, place))).collect();
+        Groups::new((0..extents[1 - along]).map(line).collect()).expect("groups")
+    };
+    for (extents, along, failed) in [([7, 3], 1, &[][..]), ([9, 3], 1, &[(17, 26), (14, 23)]), ([5, 4], 0, &[(1, 2)])] {
+        let topology = torus(&extents, failed, &[]);
+        for kind in [Kind::AllGather, Kind::ReduceScatter] {
+            let kind = kind.in_groups(lines(&extents, along));
+            let [enough, auto] = [Parts::Enough, Parts::Auto].map(|parts| {
+                let plan = planned(&topology, kind.clone(), &Goal { parts, ..Goal::default() });
+                (plan.schedule.step_count(), ratio(&plan))
+            });
+            assert!(enough.0 <= auto.0 && enough.1 <= 1.05, "{} {extents:?}: {enough:?}, {auto:?}", kind.name());
+        }
+    }
+}
+
+/// Compositions and trees with free roots search for up to a minute for what is not near the bound.
+#[test]
+fn no_all_reduce_waits_for_searches_that_gain_nothing() {
+    let machines = [
+        torus(&[5, 5, 5], &[(2, 3), (7, 8)], &[60]),
+        torus(&[6, 7], &[(12, 13), (15, 16)], &[]),
+        torus(&[3, 6, 5], &[], &[41]),
+    ];
+    for topology in &machines {
+        let heard = Arc::new(Mutex::new(BTreeSet::new()));
+        let listener = Arc::clone(&heard);
+        let control = Control::unlimited().with_listener(move |progress| {
+            listener.lock().expect("no panic").insert(progress.planner.to_owned());
+        });
+        let plan = synthesize(topology, &Kind::AllReduce, &Goal::default(), &control).expect("a plan");
+        let heard = heard.lock().expect("no panic");
+        assert!(ratio(&plan) <= 1.05 && heard.contains("overlapping_trees"), "{heard:?}");
+        assert!(!heard.contains("trees") && !heard.contains("spanning_trees"), "{heard:?}");
+    }
 }
 
 /// A limit on the steps that the plan without one keeps, and a price, make nothing worse.

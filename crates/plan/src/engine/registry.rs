@@ -38,8 +38,8 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &PackedTrees,
         &Matching,
         &Trees,
-        &SpanningTrees,
         &OverlappingTrees,
+        &SpanningTrees,
         &Flood,
         &Lp,
         #[cfg(feature = "smt")]

@@ -40,7 +40,7 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::{Network, WAIT, most_useful};
-use crate::model::planner::{Outcome, Planner};
+use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 use crate::search::negotiation::{Aim, Search, Start, Strategy};
 use crate::search::tree_routing::{Forest, TimedNetwork, TreeSpec};
@@ -56,6 +56,8 @@ const MOST_ROUNDS: u32 = 8;
 const MOST_ARRIVALS: usize = 1024;
 /// Parts in groups, beyond which [`PackedTrees`](crate::PackedTrees) are as good and quicker.
 const MOST_IN_GROUPS: u32 = 24;
+/// Arrivals that take some tenths of a second.
+const QUICK_WORK: u64 = 20_000;
 
 /// Does a broadcast or reduce exceed the limits?
 fn is_for_the_pipeline(problem: &Problem) -> bool {
@@ -163,8 +165,8 @@ impl Planner for Trees {
         }
     }
 
-    fn is_quick(&self, _problem: &Problem) -> bool {
-        false
+    fn is_quick(&self, problem: &Problem) -> bool {
+        arrivals(problem) <= QUICK_WORK
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

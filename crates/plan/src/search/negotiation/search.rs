@@ -193,11 +193,12 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
     }
 
-    /// Has another planner found a schedule so narrow that working down from this width would hardly reach it? Only
-    /// where no price is put on steps.
+    /// Is a schedule so narrow wanted, or known from another planner, that working down from this width would hardly
+    /// reach it? Only where no price is put on steps.
     fn is_in_vain(&self, width: u32) -> bool {
-        let known = self.task.incumbent.filter(|_| self.task.price.is_none());
-        known.is_some_and(|(_, known)| u64::from(width) > known + known / WITHIN_REACH + 2)
+        let known = self.task.incumbent.map(|(_, known)| known);
+        let least = known.into_iter().chain(self.task.near).min().filter(|_| self.task.price.is_none());
+        least.is_some_and(|least| u64::from(width) > least + least / WITHIN_REACH + 2)
     }
 
     /// Would this point be better than the best schedule?
