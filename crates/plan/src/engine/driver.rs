@@ -14,7 +14,6 @@ use crate::model::goal::{Goal, Parts};
 use crate::model::planner::Planner;
 use crate::planners::matching::Matching;
 use crate::planners::published::composed::Composed;
-use crate::planners::template::Template;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -173,9 +172,9 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
     Ok(best)
 }
 
-/// Plans an all_reduce in these parts by matchings, which are as quick as they are good where parts just fit. On intact
-/// tori also by a composition, which needs a part for every rank, if matchings are not near the bound or chunks are few:
-/// closed forms give its halves there. Elsewhere it searches for up to a minute, and is nowhere near.
+/// Plans an all_reduce in these parts by matchings, which are as quick as they are good where parts just fit. If those
+/// are not near the bound, or chunks are few, also by a composition with a part for every rank, where closed forms give
+/// its halves: elsewhere it searches for up to a minute, and is nowhere near.
 fn plan_fitting(whole: &Problem, parts: u32, bounds: &Bounds, goal: &Goal<'_>, control: &Control) -> Option<Plan> {
     let plan = |planner: &dyn Planner| {
         let goal = Goal { planner: Some(planner), ..*goal };
@@ -185,9 +184,7 @@ fn plan_fitting(whole: &Problem, parts: u32, bounds: &Bounds, goal: &Goal<'_>, c
     let ranks = whole.topology().live_rank_count() as u64;
     let is_quick = u64::from(parts) * ranks <= MOST_CHUNKS_TO_COMPOSE;
     let is_near = matched.as_ref().is_some_and(|plan| is_near(plan, bounds));
-    let half = Problem::new(whole.topology().clone(), Collective::new(Kind::AllGather));
-    let has_halves = half.is_ok_and(|half| Template.applies(&half).is_ok());
-    if u64::from(parts) < ranks || !has_halves || (is_near && !is_quick) {
+    if u64::from(parts) < ranks || !Composed::has_closed_form(whole) || (is_near && !is_quick) {
         return matched;
     }
     [matched, plan(&Composed)]

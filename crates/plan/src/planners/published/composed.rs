@@ -96,6 +96,14 @@ impl Planner for Composed {
     }
 }
 
+impl Composed {
+    /// Does [`Template`] plan both halves of an all_reduce?
+    pub(crate) fn has_closed_form(whole: &Problem) -> bool {
+        let half = Problem::new(whole.topology().clone(), Collective::new(Kind::AllGather));
+        half.is_ok_and(|half| Template.applies(&half).is_ok())
+    }
+}
+
 /// The parts of the vector that form the shard of each rank.
 struct Shards<'a> {
     problem: &'a Problem,
