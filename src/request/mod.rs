@@ -1,35 +1,26 @@
 //! Planning in a few lines: a request, its plan, and from there to a schedule that is known to hold. Jobs likewise.
 
 mod job;
+mod pattern;
 
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use collsynth_core::collective::{Kind, Pattern};
+use collsynth_core::collective::{Kind, Pattern as Flow};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{AnySchedule, AnySolution, Origin, Solution, Stated};
 use collsynth_core::topology::{Topology, UNREACHABLE};
 use collsynth_plan::cost::Price;
-use collsynth_plan::{
-    Account, CompactPlan, Control, Goal, Parts, Plan, PlanError, Planner, compact, compact_problem, synthesize,
-};
+use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize};
 use collsynth_verify::verify::{Options, Rejected, Verified};
 
 use crate::form::{Form, FormError, formed};
+use pattern::Pattern;
 
 pub use job::{JobRequest, JobRequestError, PlannedJob, Size};
 
 /// Verifying and writing a move: twice what was measured on large machines.
 const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
-/// Verifying a link in a step of the compact form.
-const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
-
-/// How many times the time that bounds allow a pattern may take without a search for a faster schedule, which takes
-/// minutes on a large machine.
-const NEAR: f64 = 1.01;
-/// The most chunks of which that search plans each.
-const MOST_CHUNKS: u32 = 1 << 25;
-
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
 /// Unless stated otherwise: whole messages (vectors that all ranks share in [enough](Parts::Enough) parts), whichever
@@ -136,17 +127,10 @@ impl<'a> Request<'a> {
         self.compact_problem().is_some()
     }
 
-    fn compact_problem(&self) -> Option<Problem> {
-        let is_large = Form::of(self.topology) == Form::Compact;
-        let problem = compact_problem(self.topology, &self.kind, &self.goal).filter(|_| is_large)?;
-        // A part is at least a byte.
-        let fits = |price: Price| u64::from(problem.parts()) <= price.message_bytes.max(1);
-        self.goal.price.is_none_or(fits).then_some(problem)
-    }
-
     /// Plans, and searches for joint certificates in steps and volume if the schedule does not meet its bounds. Where
     /// it [can](Request::is_compact), it plans a pattern first. With a price, a pattern that takes 1 % longer than
-    /// bounds allow, or more, is the plan only if no faster one is found move by move.
+    /// bounds allow, or more, is the plan only if no faster one is found move by move; so is an all_reduce around
+    /// failures, 5 % above them in its steps, unless the failures repeat and parts are not [`Parts::Auto`].
     ///
     /// # Errors
     ///
@@ -154,11 +138,15 @@ impl<'a> Request<'a> {
     pub fn run(&self) -> Result<PlannedSchedule, PlanError> {
         let control = limited(&self.control, self.time_limit);
         let pattern = self.compact_problem().map(|problem| self.pattern(problem, &control)).transpose()?.flatten();
-        let Some(pattern) = pattern else { return self.every_move(&control) };
-        let Some(price) = self.goal.price.filter(|price| !has_to_do(&pattern, price)) else { return Ok(pattern) };
-        let seconds = |plan: &PlannedSchedule| price.seconds(&plan.problem, &plan.schedule);
-        let stopped = match self.every_move(&control) {
-            Ok(plan) if seconds(&plan) < seconds(&pattern) => return Ok(plan),
+        let Some(Pattern { plan: pattern, has_to_do, finishing }) = pattern else { return self.every_move(&control) };
+        if has_to_do {
+            return Ok(pattern);
+        }
+        let control = control.keeping(finishing);
+        let is_over = control.planning(&pattern.problem).stop();
+        let found = is_over.map_or_else(|| self.every_move(&control), |stopped| Err(PlanError::Stopped { stopped }));
+        let stopped = match found {
+            Ok(plan) if self.cost(&plan) < self.cost(&pattern) => return Ok(plan),
             Ok(plan) => plan.stopped,
             Err(PlanError::Stopped { stopped }) => stopped,
             Err(_) => pattern.stopped,
@@ -166,14 +154,12 @@ impl<'a> Request<'a> {
         Ok(self.planned(Plan { stopped, ..pattern.into_inner() }))
     }
 
-    fn pattern(&self, problem: Problem, control: &Control) -> Result<Option<PlannedSchedule>, PlanError> {
-        let control = control.clone().leaving_instead(finishing_time_compact);
-        let found = compact(problem, &self.goal, &control)?;
-        Ok(found.map(|CompactPlan { solution, stopped }| {
-            let Solution { problem, schedule, bounds, .. } = solution;
-            let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
-            self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None })
-        }))
+    /// The time at the price, or else the volume; then the steps.
+    fn cost(&self, plan: &PlannedSchedule) -> (f64, usize) {
+        let Plan { problem, schedule, .. } = &**plan;
+        let volume = || schedule.total_width() as f64 / f64::from(problem.parts());
+        let first = self.goal.price.map_or_else(volume, |price| price.seconds(problem, schedule));
+        (first, schedule.step_count())
     }
 
     fn every_move(&self, control: &Control) -> Result<PlannedSchedule, PlanError> {
@@ -187,17 +173,6 @@ impl<'a> Request<'a> {
     fn planned(&self, plan: Plan<AnySchedule>) -> PlannedSchedule {
         PlannedSchedule { plan, seed: self.goal.seed }
     }
-}
-
-/// Is a pattern nearly as fast as bounds allow, or are its chunks too many to look for a faster schedule?
-fn has_to_do(pattern: &PlannedSchedule, price: &Price) -> bool {
-    let Plan { problem, schedule, bounds, .. } = &**pattern;
-    let volume = bounds.volume.as_ref().map_or(0.0, |bound| {
-        let (above, below) = (*bound.at_least.numer() as f64, *bound.at_least.denom() as f64);
-        above / below
-    });
-    let least = price.seconds_for(bounds.least_steps() as usize, volume);
-    price.seconds(problem, schedule) <= NEAR * least || problem.chunk_count() > MOST_CHUNKS
 }
 
 /// A control that stops when the time from now on is over.
@@ -215,17 +190,11 @@ pub fn finishing_time(problem: &Problem) -> Duration {
     let largest = problem.groups().and_then(|groups| groups.members().iter().map(Vec::len).max());
     let ranks = largest.unwrap_or(topology.live_rank_count()) as f64;
     let each = match problem.collective().kind.pattern() {
-        Pattern::OneToOne => hops(problem).1,
-        Pattern::OneToEvery | Pattern::EveryToOne => ranks,
-        Pattern::EveryToEvery => 2.0 * ranks,
+        Flow::OneToOne => hops(problem).1,
+        Flow::OneToEvery | Flow::EveryToOne => ranks,
+        Flow::EveryToEvery => 2.0 * ranks,
     };
     FINISHING_A_MOVE.mul_f64(f64::from(problem.chunk_count()) * each)
-}
-
-/// The same in the compact form, whose links are judged, a microsecond for each in each step.
-fn finishing_time_compact(problem: &Problem) -> Duration {
-    let slots = problem.topology().links().len() as u32 * hops(problem).0;
-    VERIFYING_A_SLOT * slots
 }
 
 /// The most hops from the root, or from the first rank, and the average.
@@ -297,8 +266,5 @@ mod tests {
         assert_eq!(moves(&[4, 4], Kind::Scatter(RankId(0)), 1), 32);
         assert_eq!(moves(&[4, 4], Kind::Broadcast(RankId(3)), 5), 80);
         assert_eq!(moves(&[4, 4], Kind::AllReduce, 5), 160);
-        let torus = Topology::torus(&[4, 4]).unwrap();
-        let problem = Problem::new(torus, Collective::new(Kind::AllToAll)).unwrap();
-        assert_eq!(finishing_time_compact(&problem), VERIFYING_A_SLOT * 64 * 4);
     }
 }

@@ -77,6 +77,19 @@ fn trees_are_near_the_bound() {
     }
 }
 
+/// Twice the all_gather, backward and forward: its steps and its width.
+#[test]
+fn sums_take_two_trees_in_turn() {
+    for switches in [&["x:1,2"][..], &["z:0,0"], &["x:1,2", "y:0,3"]] {
+        let machine = dead(&Torus::new(&[8, 8, 8]), &[4; 3], switches);
+        for parts in [1, 2] {
+            let (steps, width, _) = judged(&plan(&machine, &Kind::AllReduce, 512 * parts));
+            let (_, gathered, _) = judged(&plan(&machine, &Kind::AllGather, parts));
+            assert_eq!((steps, width), (24, 2 * gathered), "{switches:?}");
+        }
+    }
+}
+
 #[test]
 fn a_list_of_cables_is_planned_alike() {
     let machine = dead(&Torus::new(&[8, 8, 8]), &[4; 3], &["x:1,2"]);
@@ -120,12 +133,18 @@ fn random_small_lattices_hold_compact_and_expanded() {
             machine = Topology::new(spec).ok().filter(|more| more.components().len() == 1).unwrap_or(machine);
         }
         let parts = rng.u32(1..=2);
-        let kinds = [Kind::AllToAll, Kind::AllGather, Kind::ReduceScatter];
-        let CompactPlan { solution, .. } = plan(&machine, &kinds[rng.usize(..3)], parts);
+        let kinds = [Kind::AllToAll, Kind::AllGather, Kind::ReduceScatter, Kind::AllReduce];
+        let (kind, sums) = (&kinds[rng.usize(..4)], parts * machine.rank_count() as u32);
+        let is_one_way = machine.spec().failed_links.iter().any(|link| !link.both);
+        let CompactPlan { solution, .. } = match kind {
+            Kind::AllReduce if is_one_way => continue,
+            Kind::AllReduce => plan(&machine, kind, sums),
+            _ => plan(&machine, kind, parts),
+        };
         let spec = machine.spec();
         let compact = Verified::new(solution, &Options::default()).unwrap_or_else(|wrong| panic!("{wrong}: {spec:?}"));
         let figures = compact.schedule.statistics(&compact.problem);
-        let met_it = figures.total_width == u64::from(compact.bounds.least_width(parts));
+        let met_it = figures.total_width == u64::from(compact.bounds.least_width(compact.problem.parts()));
         let solution = compact.into_inner();
         let explicit =
             Solution { schedule: solution.schedule.expand(), ..solution.clone().map(|_| Default::default()) };

@@ -63,6 +63,8 @@ struct Known {
 struct Afterward {
     began: Instant,
     takes: fn(&Problem) -> Duration,
+    /// What is kept for a plan that there is already.
+    kept: Duration,
 }
 
 /// Tells a planner when to stop and where to report progress.
@@ -91,7 +93,12 @@ impl Control {
     /// Leaves time before the deadline for what is done with a plan of a problem afterward, such as judging it: what
     /// `takes` says, but at most half of the time since the limit began.
     pub fn leaving(self, began: Instant, takes: fn(&Problem) -> Duration) -> Self {
-        Self { afterward: Some(Afterward { began, takes }), ..self }
+        Self { afterward: Some(Afterward { began, takes, kept: Duration::ZERO }), ..self }
+    }
+
+    /// The same, but no less than this, whatever is left: what is done with a plan that there is already.
+    pub fn keeping(self, kept: Duration) -> Self {
+        Self { afterward: self.afterward.map(|afterward| Afterward { kept, ..afterward }), ..self }
     }
 
     /// The same where what is done afterward takes another time.
@@ -106,12 +113,12 @@ impl Control {
 
     /// The same for planning these problems together.
     pub fn planning_all(&self, problems: &[Problem]) -> Self {
-        let (Some(deadline), Some(Afterward { began, takes })) = (self.deadline, self.afterward) else {
+        let (Some(deadline), Some(Afterward { began, takes, kept })) = (self.deadline, self.afterward) else {
             return self.clone();
         };
         let most = deadline.saturating_duration_since(began) / 2;
         let time = problems.iter().map(takes).fold(Duration::ZERO, Duration::saturating_add);
-        let deadline = deadline.checked_sub(time.min(most)).unwrap_or(began);
+        let deadline = deadline.checked_sub(time.min(most).max(kept)).unwrap_or(began);
         Self { deadline: Some(deadline), afterward: None, ..self.clone() }
     }
 

@@ -27,7 +27,8 @@
 //! # Applies
 //!
 //! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori that look the same from every rank, with any
-//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without failures.
+//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without failures, or with dead
+//! cables (see `in_turn`).
 //!
 //! # Steps and volume
 //!
@@ -41,6 +42,7 @@
 //! paths), or, of a tree, O(steps) for each rank that is attached anew. Memory of trees: O(ranks) for each exception.
 
 mod hops;
+mod in_turn;
 mod lattice;
 mod pattern;
 mod repair;
@@ -151,28 +153,36 @@ impl Planner for Mended {
 pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Option<CompactPlan>, PlanError> {
     let control = &control.planning(&problem);
     let bounds = control.bounds(&problem)?;
-    let (seed, limits) = (goal.seed, (goal.steps, goal.max_steps));
     let found = match problem.collective().kind.pattern() {
         kind if kind != Pattern::OneToOne && is_intact(problem.machine()) => {
             pattern::of_trees(&problem, goal, control)?.map(|schedule| (schedule, StopReason::Finished))
         }
-        kind => {
-            let period = lattice::period(&problem);
-            nearest(&problem, &bounds, limits, control, |steps| {
-                let within = lattice::Within { bounds: &bounds, steps, seed, control };
-                if let Some(period) = &period
-                    && let Some(found) = lattice::in_steps(&problem, period, within)?
-                {
-                    return Ok(Some(found));
-                }
-                match kind {
-                    Pattern::OneToOne => repair::in_steps(&problem, &bounds, steps, seed, control),
-                    _ => trees::in_steps(&problem, &bounds, steps, seed, control),
-                }
-            })?
-        }
+        Pattern::EveryToEvery => in_turn::plan(&problem, goal, control)?,
+        _ => around_failures(&problem, &bounds, goal, control)?,
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
+}
+
+/// Chunks that leave the pattern of an intact torus: cell by cell, or one by one.
+fn around_failures(
+    problem: &Problem,
+    bounds: &Bounds,
+    goal: &Goal<'_>,
+    control: &Control,
+) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
+    let (seed, period) = (goal.seed, lattice::period(problem));
+    nearest(problem, bounds, (goal.steps, goal.max_steps), control, |steps| {
+        let within = lattice::Within { bounds, steps, seed, control };
+        if let Some(period) = &period
+            && let Some(found) = lattice::in_steps(problem, period, within)?
+        {
+            return Ok(Some(found));
+        }
+        match problem.collective().kind.pattern() {
+            Pattern::OneToOne => repair::in_steps(problem, bounds, steps, seed, control),
+            _ => trees::in_steps(problem, bounds, steps, seed, control),
+        }
+    })
 }
 
 /// The problem that [`compact`] solves, with the number of parts it chooses; `None` where it does not apply, whatever
@@ -197,7 +207,7 @@ fn has_pattern(problem: &Problem) -> bool {
         let arrivals = u64::from(problem.chunk_count()) * machine.rank_count() as u64;
         let is_mended = match problem.collective().kind.pattern() {
             Pattern::OneToOne => true,
-            Pattern::EveryToEvery => false,
+            Pattern::EveryToEvery => arrivals <= MOST_ARRIVALS && in_turn::is_two_way(machine),
             _ => arrivals <= MOST_ARRIVALS,
         };
         let hops = u64::from(translation.chunks_of_rank()) * u64::from(diameter);

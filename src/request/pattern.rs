@@ -1,0 +1,138 @@
+//! Patterns of large machines: when they are planned, and when they have to do.
+
+use std::time::Duration;
+
+use collsynth_core::collective::Pattern as Flow;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Solution;
+use collsynth_plan::cost::Price;
+use collsynth_plan::{Account, CompactPlan, Control, Parts, Plan, PlanError, compact, compact_problem};
+
+use super::{PlannedSchedule, Request, hops};
+use crate::form::Form;
+
+/// Verifying and writing a move that departs from a pattern.
+const FINISHING_AN_OWN_MOVE: Duration = Duration::from_nanos(700);
+/// Verifying a link in a step of the compact form.
+const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
+
+/// How many times what bounds allow a pattern may take without a search for a better schedule, which takes minutes on
+/// a large machine: its time at a price; of an all_reduce around failures, whose halves follow each other, its volume
+/// too.
+const NEAR: f64 = 1.01;
+const NEAR_IN_TURN: f64 = 1.05;
+/// An all_reduce in fewer steps than so many times the distance is hardly found by that search.
+const TIGHT: (u64, u64) = (11, 4);
+/// The most chunks of which that search plans each; of an all_reduce around failures, counted at every rank that they
+/// come to.
+const MOST_CHUNKS: u32 = 1 << 25;
+const MOST_ARRIVALS: u64 = 1 << 24;
+
+/// A plan of what the chunks of one rank do, and what departs from it.
+pub(super) struct Pattern {
+    pub plan: PlannedSchedule,
+    /// Is it nearly as good as bounds allow, or would the search for a better schedule take minutes?
+    pub has_to_do: bool,
+    /// About how long it takes to judge and to write.
+    pub finishing: Duration,
+}
+
+impl Request<'_> {
+    /// The problem whose pattern is planned before every move.
+    pub(super) fn compact_problem(&self) -> Option<Problem> {
+        let is_large = Form::of(self.topology) == Form::Compact;
+        let problem = compact_problem(self.topology, &self.kind, &self.goal).filter(|_| is_large)?;
+        // A part is at least a byte.
+        let fits = |price: Price| u64::from(problem.parts()) <= price.message_bytes.max(1);
+        self.goal.price.is_none_or(fits).then_some(problem)
+    }
+
+    /// Plans this [problem](Request::compact_problem); `None` in fewer steps than its pattern takes.
+    pub(super) fn pattern(&self, problem: Problem, control: &Control) -> Result<Option<Pattern>, PlanError> {
+        let control = control.clone().leaving_instead(finishing_time_compact);
+        let Some(CompactPlan { solution, stopped }) = compact(problem, &self.goal, &control)? else { return Ok(None) };
+        let Solution { problem, schedule, bounds, .. } = solution;
+        let arrivals = u64::from(problem.chunk_count()) * problem.machine().rank_count() as u64;
+        let is_large = match self.takes_halves_in_turn() {
+            true => arrivals > MOST_ARRIVALS,
+            false => problem.chunk_count() > MOST_CHUNKS,
+        };
+        let repeats = schedule.repeated().is_some() && self.goal.parts != Parts::Auto;
+        let moves = u32::try_from(schedule.stated_moves()).unwrap_or(u32::MAX);
+        let finishing = finishing_time_compact(&problem) + FINISHING_AN_OWN_MOVE * moves;
+        let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
+        let plan = self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None });
+        let has_to_do = is_large || repeats || self.is_near(&plan);
+        Ok(Some(Pattern { plan, has_to_do, finishing }))
+    }
+
+    /// Is it an all_reduce around failures, whose pattern leaves links idle that a search could use?
+    fn takes_halves_in_turn(&self) -> bool {
+        let live = self.topology.live_links().count();
+        self.kind.pattern() == Flow::EveryToEvery && live < self.topology.links().len()
+    }
+
+    /// Is a pattern nearly as good as bounds allow? Of an all_reduce around failures, as bounds allow in its steps.
+    fn is_near(&self, pattern: &PlannedSchedule) -> bool {
+        let Plan { schedule, bounds, .. } = &**pattern;
+        let in_turn = self.takes_halves_in_turn();
+        let volume = bounds.volume.as_ref().map_or(0.0, |bound| {
+            let (above, below) = (*bound.at_least.numer() as f64, *bound.at_least.denom() as f64);
+            above / below
+        });
+        let is_tight = self
+            .goal
+            .steps
+            .or(self.goal.max_steps)
+            .is_some_and(|most| u64::from(most) * TIGHT.1 < u64::from(bounds.least_steps()) * TIGHT.0);
+        let near = if in_turn { NEAR_IN_TURN } else { NEAR };
+        let steps = if in_turn { schedule.step_count() } else { bounds.least_steps() as usize };
+        match self.goal.price {
+            Some(price) => self.cost(pattern).0 <= near * price.seconds_for(steps, volume),
+            None => !in_turn || is_tight || self.cost(pattern).0 <= near * volume,
+        }
+    }
+}
+
+/// About how long a plan takes to judge in the compact form: its links are, a microsecond for each in each step.
+pub(super) fn finishing_time_compact(problem: &Problem) -> Duration {
+    let slots = problem.topology().links().len() as u32 * hops(problem).0;
+    VERIFYING_A_SLOT * slots
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Topology;
+    use collsynth_plan::StopReason;
+
+    use super::*;
+
+    #[test]
+    fn patterns_take_time_to_judge_by_their_links() {
+        let torus = Topology::torus(&[4, 4]).unwrap();
+        let problem = Problem::new(torus, Collective::new(Kind::AllToAll)).unwrap();
+        assert_eq!(finishing_time_compact(&problem), VERIFYING_A_SLOT * 64 * 4);
+    }
+
+    /// What a plan of 512 ranks and more is: of halves in turn, or of trees that meet anywhere.
+    #[test]
+    fn halves_in_turn_are_for_few_steps_short_vectors_and_dead_switches() {
+        let plan = |request: Request<'_>| {
+            let plan = request.run().unwrap();
+            assert_eq!(plan.stopped, StopReason::Finished);
+            (plan.planner, plan.schedule.step_count())
+        };
+        let intact = Topology::torus(&[8, 8, 8]).unwrap();
+        let cable = intact.clone().fail_cable(2, 3).unwrap();
+        let switch = intact.fail_switch(&"x:1,2".parse().unwrap(), &[4; 3]).unwrap();
+        let request = |machine| Request::new(machine, Kind::AllReduce);
+        let price = Price { alpha: 1e-6, bandwidth: 50e9, message_bytes: 1 << 20 };
+        assert_eq!(plan(request(&cable)), ("matching", 34));
+        assert_eq!(plan(request(&cable).max_steps(24)), ("mended", 24));
+        assert_eq!(plan(request(&cable).price(price)), ("mended", 24));
+        assert_eq!(plan(request(&switch)), ("mended", 24));
+        assert_eq!(plan(request(&switch).parts(Parts::Auto)), ("packed_trees", 266));
+        assert_eq!(plan(request(&cable).max_steps(u32::MAX)), ("matching", 34));
+    }
+}
