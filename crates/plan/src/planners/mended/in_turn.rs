@@ -2,9 +2,10 @@
 //!
 //! # Idea
 //!
-//! A reduce_scatter is an all_gather backward in time, over each link the other way. Where cables failed, and not
-//! single links, what is around the failures in one is around them in the other: the all_gather is planned, and serves
-//! for both.
+//! A reduce_scatter is an all_gather backward in time, over each link the other way. What leads around whole cables in
+//! one leads around them in the other: the all_gather is planned, and serves for both. Where a link failed in one
+//! direction only, its cable is taken for dead, which costs nothing: a rank that lost a link in either direction has one
+//! less in one of the halves.
 //!
 //! ```text
 //!   all_gather          step 1   a -> b    step 2   b -> c       copies
@@ -14,8 +15,8 @@
 //!
 //! # Applies
 //!
-//! All_reduce in a multiple of as many parts as ranks, on tori that look the same from every rank, with dead cables or
-//! switches, and no dead ranks.
+//! All_reduce in a multiple of as many parts as ranks, on tori that look the same from every rank, with dead links,
+//! cables or switches, but no dead ranks: as long as cables that work both ways connect all of them.
 //!
 //! # Steps and volume
 //!
@@ -35,7 +36,7 @@ use std::collections::BTreeMap;
 
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Translation};
-use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
+use collsynth_core::topology::{Direction, RankId, Topology};
 
 use super::around_failures;
 use super::pattern::gather;
@@ -44,15 +45,15 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::Goal;
 
-/// Did whole cables fail, and no ranks?
-pub(super) fn is_two_way(machine: &Topology) -> bool {
-    let links = || (0..).map(LinkId).zip(machine.links());
-    let goes_back = |id| machine.opposite(id).is_some_and(|back| !machine.link(back).alive);
-    let are_cables = links().filter(|(_, link)| !link.alive).all(|(id, _)| goes_back(id));
-    are_cables && machine.live_rank_count() == machine.rank_count()
+/// The machine without the cables of which a link failed.
+fn both_ways(machine: &Topology) -> Topology {
+    let mut spec = machine.spec().clone();
+    spec.failed_links.iter_mut().for_each(|link| link.both = true);
+    Topology::new(spec).expect("each cable of a torus has two links")
 }
 
-/// An all_reduce within the steps of the goal; `None` if they are too few or, stated, odd.
+/// An all_reduce within the steps of the goal; `None` if they are too few or, stated, odd, or if cables do not connect
+/// all ranks.
 pub(super) fn plan(
     problem: &Problem,
     goal: &Goal<'_>,
@@ -62,8 +63,12 @@ pub(super) fn plan(
     if goal.steps.is_some_and(|steps| !steps.is_multiple_of(2)) {
         return Ok(None);
     }
-    let machine = problem.machine();
-    let gather = gather(machine.clone(), problem.parts() / machine.rank_count() as u32)?;
+    let machine = both_ways(problem.machine());
+    let ranks = machine.rank_count() as u32;
+    let gather = gather(machine, problem.parts() / ranks)?;
+    if gather.check_connected().is_err() {
+        return Ok(None);
+    }
     let goal = Goal { steps: half(goal.steps), max_steps: half(goal.max_steps), ..*goal };
     let found = around_failures(&gather, &control.bounds(&gather)?, &goal, control)?;
     Ok(found.and_then(|(gathered, stopped)| Some((there_and_back(problem, &gathered)?, stopped))))

@@ -27,8 +27,8 @@
 //! # Applies
 //!
 //! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori that look the same from every rank, with any
-//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without failures, or with dead
-//! cables (see `in_turn`).
+//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without dead ranks (see
+//! `in_turn`).
 //!
 //! # Steps and volume
 //!
@@ -207,7 +207,7 @@ fn has_pattern(problem: &Problem) -> bool {
         let arrivals = u64::from(problem.chunk_count()) * machine.rank_count() as u64;
         let is_mended = match problem.collective().kind.pattern() {
             Pattern::OneToOne => true,
-            Pattern::EveryToEvery => arrivals <= MOST_ARRIVALS && in_turn::is_two_way(machine),
+            Pattern::EveryToEvery => arrivals <= MOST_ARRIVALS && machine.live_rank_count() == machine.rank_count(),
             _ => arrivals <= MOST_ARRIVALS,
         };
         let hops = u64::from(translation.chunks_of_rank()) * u64::from(diameter);
