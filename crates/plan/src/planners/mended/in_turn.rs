@@ -4,8 +4,7 @@
 //!
 //! A reduce_scatter is an all_gather backward in time, over each link the other way. What leads around whole cables in
 //! one leads around them in the other: the all_gather is planned, and serves for both. Where a link failed in one
-//! direction only, its cable is taken for dead, which costs nothing: a rank that lost a link in either direction has one
-//! less in one of the halves.
+//! direction only, its cable is taken for dead, which costs nothing: one of the halves has to do without the link.
 //!
 //! ```text
 //!   all_gather          step 1   a -> b    step 2   b -> c       copies
