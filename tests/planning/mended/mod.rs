@@ -72,10 +72,10 @@ fn random_failures_are_mended_near_the_bounds() {
     assert!(planned > 40 && 3 * met >= 2 * planned, "{met} of {planned} on their bounds");
 }
 
-/// An all_reduce around dead cables is an all_gather, backward and forward. Of a cable that works one way, neither half
-/// uses it; dead ranks are left to others.
+/// An all_reduce around failures is an all_gather, backward and forward. Of a cable that works one way, neither half
+/// uses it; the parts of a dead rank are summed up next to it.
 #[test]
-fn sums_around_dead_cables_take_two_halves() {
+fn sums_around_failures_take_two_halves() {
     let mut rng = Rng::with_seed(19);
     let mut planned = 0;
     for extents in [&[4, 4][..], &[5, 3], &[3, 3, 3], &[2, 4, 4], &[2, 6], &[4, 4, 4]] {
@@ -85,7 +85,7 @@ fn sums_around_dead_cables_take_two_halves() {
             let mut cables = machine.spec().clone();
             cables.failed_links.iter_mut().for_each(|link| link.both = true);
             let cables = Topology::new(cables).unwrap();
-            let is_planned = machine.live_rank_count() == machine.rank_count() && cables.components().len() == 1;
+            let is_planned = cables.components().len() == 1;
             let Some(found) = plan(&machine, &Kind::AllReduce, parts * ranks) else {
                 assert!(!is_planned);
                 continue;
@@ -93,7 +93,10 @@ fn sums_around_dead_cables_take_two_halves() {
             assert!(is_planned);
             let (steps, width) = judged(&found);
             let gathered = plan(&cables, &Kind::AllGather, parts).expect("it applies");
-            assert_eq!((steps, width), (2 * judged(&gathered).0, 2 * judged(&gathered).1));
+            let (half, least) = judged(&gathered);
+            let adopted = (machine.rank_count() - machine.live_rank_count()) as u64 * u64::from(parts);
+            let most = if adopted > 0 { (2 * half + 6, 2 * (least + adopted)) } else { (2 * half, 2 * least) };
+            assert!(steps <= most.0 && width <= most.1, "{steps}, {width} of {most:?}: {:?}", machine.spec());
             for most in [steps as u32 - 1, steps as u32] {
                 let goal = Goal { parts: Parts::Fixed(parts * ranks), max_steps: Some(most), ..Goal::default() };
                 let problem = compact_problem(&machine, &Kind::AllReduce, &goal).expect("it applies");
@@ -103,7 +106,7 @@ fn sums_around_dead_cables_take_two_halves() {
             planned += 1;
         }
     }
-    assert!(planned > 15, "{planned}");
+    assert!(planned > 30, "{planned}");
 }
 
 /// Of 100 to 256 ranks: on large machines no search for the last unit of width follows, which would take a minute.
@@ -185,8 +188,6 @@ fn intact_tori_take_the_templates_of_all_kinds() {
 #[test]
 fn what_has_no_translations_is_left_to_others() {
     let torus = Topology::torus(&[4, 4]).unwrap();
-    let failed = torus.clone().fail_rank(1).unwrap();
-    assert!(plan(&failed, &Kind::AllReduce, 16).is_none());
     assert!(plan(&torus, &Kind::AllReduce, 17).is_none());
     assert!(plan(&torus, &Kind::Broadcast(collsynth::RankId(0)), 1).is_none());
     let line = Topology::torus(&[2, 2]).unwrap().fail_cable(0, 1).unwrap();

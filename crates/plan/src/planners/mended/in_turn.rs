@@ -14,8 +14,9 @@
 //!
 //! # Applies
 //!
-//! All_reduce in a multiple of as many parts as ranks, on tori that look the same from every rank, with dead links,
-//! cables or switches, but no dead ranks: as long as cables that work both ways connect all of them.
+//! All_reduce in a multiple of as many parts as ranks, failed ones included, on tori that look the same from every rank,
+//! with any failures, as long as cables that work both ways connect all live ranks. The parts of a failed rank are summed
+//! up at its neighbors.
 //!
 //! # Steps and volume
 //!
@@ -39,6 +40,7 @@ use collsynth_core::topology::{Direction, RankId, Topology};
 
 use super::around_failures;
 use super::pattern::gather;
+use super::trees::Orphans;
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
@@ -69,7 +71,7 @@ pub(super) fn plan(
         return Ok(None);
     }
     let goal = Goal { steps: half(goal.steps), max_steps: half(goal.max_steps), ..*goal };
-    let found = around_failures(&gather, &control.bounds(&gather)?, &goal, control)?;
+    let found = around_failures(&gather, Orphans::Adopted, &control.bounds(&gather)?, &goal, control)?;
     Ok(found.and_then(|(gathered, stopped)| Some((there_and_back(problem, &gathered)?, stopped))))
 }
 

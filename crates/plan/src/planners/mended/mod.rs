@@ -27,8 +27,8 @@
 //! # Applies
 //!
 //! All_to_all, all_gather, all_reduce_gathered and reduce_scatter on tori that look the same from every rank, with any
-//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) on such tori without dead ranks (see
-//! `in_turn`).
+//! failures; all_reduce (a reduce_scatter, then an all_gather of the sums) likewise, as long as cables that work both
+//! ways connect all ranks (see `in_turn`).
 //!
 //! # Steps and volume
 //!
@@ -60,6 +60,8 @@ use crate::model::error::{PlanError, check_name};
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
+use trees::Orphans;
+
 pub use lattice::failure_period;
 
 /// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
@@ -158,7 +160,7 @@ pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<O
             pattern::of_trees(&problem, goal, control)?.map(|schedule| (schedule, StopReason::Finished))
         }
         Pattern::EveryToEvery => in_turn::plan(&problem, goal, control)?,
-        _ => around_failures(&problem, &bounds, goal, control)?,
+        _ => around_failures(&problem, Orphans::Left, &bounds, goal, control)?,
     };
     Ok(found.map(|(schedule, stopped)| plan(problem, schedule, bounds, stopped)))
 }
@@ -166,6 +168,7 @@ pub fn compact(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<O
 /// Chunks that leave the pattern of an intact torus: cell by cell, or one by one.
 fn around_failures(
     problem: &Problem,
+    orphans: Orphans,
     bounds: &Bounds,
     goal: &Goal<'_>,
     control: &Control,
@@ -180,7 +183,7 @@ fn around_failures(
         }
         match problem.collective().kind.pattern() {
             Pattern::OneToOne => repair::in_steps(problem, bounds, steps, seed, control),
-            _ => trees::in_steps(problem, bounds, steps, seed, control),
+            _ => trees::in_steps(problem, orphans, within),
         }
     })
 }
@@ -207,7 +210,7 @@ fn has_pattern(problem: &Problem) -> bool {
         let arrivals = u64::from(problem.chunk_count()) * machine.rank_count() as u64;
         let is_mended = match problem.collective().kind.pattern() {
             Pattern::OneToOne => true,
-            Pattern::EveryToEvery => arrivals <= MOST_ARRIVALS && machine.live_rank_count() == machine.rank_count(),
+            Pattern::EveryToEvery => arrivals <= MOST_ARRIVALS,
             _ => arrivals <= MOST_ARRIVALS,
         };
         let hops = u64::from(translation.chunks_of_rank()) * u64::from(diameter);

@@ -19,13 +19,13 @@ use std::ops::RangeInclusive;
 use fastrand::Rng;
 use itertools::Itertools;
 
-use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::{DimRef, RankId, Topology};
 
 use super::hops::Hops;
+use super::lattice::Within;
 use super::pattern::{gather, intact};
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
@@ -49,13 +49,20 @@ const DRAWS: usize = 12;
 /// Ranks attached between two looks at the clock.
 const POLLED: usize = 256;
 
+/// What becomes of the chunks of failed ranks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Orphans {
+    /// Nobody needs them.
+    Left,
+    /// They begin at a neighbor, as parts of a vector that belong to nobody else.
+    Adopted,
+}
+
 /// A schedule in exactly these steps, and why the search stopped; `None` if there is no pattern.
 pub(super) fn in_steps(
     problem: &Problem,
-    bounds: &Bounds,
-    steps: u32,
-    seed: u64,
-    control: &Control,
+    orphans: Orphans,
+    Within { bounds, steps, seed, control }: Within<'_>,
 ) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
     let is_collected = problem.collective().kind.pattern() == Pattern::EveryToOne;
     let topology = if is_collected { turned(problem.machine()) } else { problem.machine().clone() };
@@ -68,7 +75,7 @@ pub(super) fn in_steps(
     let Some(trees) = TemplateTrees::within(torus, parts, &widths, seed) else { return Ok(None) };
     let intact = intact(problem.machine());
     let hops = Hops::new(&gather, &network, &trees.pattern(&intact, parts, false));
-    let mut growth = Growth::new(&network, &hops, widths, seed);
+    let mut growth = Growth::new(&network, &hops, orphans, widths, seed);
     growth.run(control);
     growth.slots.fit_widths();
     let stopped = control.stop().unwrap_or(StopReason::Finished);
@@ -115,6 +122,7 @@ struct Exception {
 struct Growth<'a> {
     network: &'a Network,
     hops: &'a Hops<'a>,
+    orphans: Orphans,
     slots: Slots,
     router: TreeRouter,
     rng: Rng,
@@ -127,7 +135,7 @@ struct Growth<'a> {
 }
 
 impl<'a> Growth<'a> {
-    fn new(network: &'a Network, hops: &'a Hops<'a>, widths: Vec<u32>, seed: u64) -> Self {
+    fn new(network: &'a Network, hops: &'a Hops<'a>, orphans: Orphans, widths: Vec<u32>, seed: u64) -> Self {
         let mut slots = Slots::new(widths, network.capacity.clone(), PRESSURE);
         for (step, (link, &direction)) in (0..hops.steps).cartesian_product(hops.direction.iter().enumerate()) {
             let chunks = hops.senders(step, direction as usize).len() as u32;
@@ -140,6 +148,7 @@ impl<'a> Growth<'a> {
         let mut this = Self {
             network,
             hops,
+            orphans,
             slots,
             router: TreeRouter::default(),
             rng: Rng::with_seed(seed),
@@ -149,7 +158,8 @@ impl<'a> Growth<'a> {
             is_passed_on,
         };
         let mut broken = hops.broken();
-        broken.extend((0..hops.problem.chunk_count()).map(ChunkId).filter(|&chunk| !this.is_needed(chunk)));
+        let is_orphan = |chunk: &ChunkId| !this.is_alive(hops.translation.owner(*chunk).0);
+        broken.extend((0..hops.problem.chunk_count()).map(ChunkId).filter(is_orphan));
         for chunk in broken {
             if !this.number.contains_key(&chunk) {
                 this.except(chunk);
@@ -163,23 +173,34 @@ impl<'a> Growth<'a> {
     }
 
     fn is_needed(&self, chunk: ChunkId) -> bool {
-        self.is_alive(self.hops.translation.owner(chunk).0)
+        self.orphans == Orphans::Adopted || self.is_alive(self.hops.translation.owner(chunk).0)
     }
 
-    /// Takes a chunk out of the pattern. It keeps its slots there, but for those of links that failed; a chunk that
-    /// nobody needs keeps none.
+    /// The rank that a chunk begins at: its owner or, if that failed, a neighbor of it, the next for the next part.
+    fn root(&self, chunk: ChunkId) -> u32 {
+        let owner = self.hops.translation.owner(chunk);
+        let machine = self.hops.problem.machine();
+        let near = machine.links_from(owner).map(|id| machine.link(id).to.0).filter(|&rank| self.is_alive(rank));
+        let near: Vec<u32> = near.collect();
+        let is_orphan = !self.is_alive(owner.0) && !near.is_empty();
+        if is_orphan { near[chunk.index() % near.len()] } else { owner.0 }
+    }
+
+    /// Takes a chunk out of the pattern. It keeps its slots there, but for those of links that failed; a chunk of a
+    /// failed rank keeps none.
     fn except(&mut self, chunk: ChunkId) -> u32 {
         let (hops, links) = (self.hops, self.network.link_count());
+        let root = self.root(chunk);
         let mut tree = vec![Arrival::NONE; hops.ranks];
         for slot in hops.slots(chunk, links) {
             let (step, link) = ((slot / links) as u16, (slot % links) as LiveLink);
-            match self.is_needed(chunk) {
+            match root == hops.translation.owner(chunk).0 {
                 true => tree[self.network.to[link as usize] as usize] = Arrival { link, step },
                 false => self.slots.take(slot),
             }
         }
         let exception = self.exceptions.len() as u32;
-        self.exceptions.push(Exception { chunk, root: hops.translation.owner(chunk).0, tree });
+        self.exceptions.push(Exception { chunk, root, tree });
         self.number.insert(chunk, exception);
         exception
     }
