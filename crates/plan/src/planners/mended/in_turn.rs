@@ -14,9 +14,9 @@
 //!
 //! # Applies
 //!
-//! All_reduce in a multiple of as many parts as ranks, failed ones included, on tori that look the same from every rank,
-//! with any failures, as long as cables that work both ways connect all live ranks. The parts of a failed rank are summed
-//! up at its neighbors.
+//! All_reduce in a multiple of as many parts as ranks, failed ones included, on tori that look the same from every
+//! rank, with any failures, as long as cables that work both ways connect all live ranks. The parts of a failed rank
+//! are summed up at its neighbors.
 //!
 //! # Steps and volume
 //!

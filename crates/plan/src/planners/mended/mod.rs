@@ -47,6 +47,7 @@ mod lattice;
 mod pattern;
 mod repair;
 mod trees;
+mod within;
 
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{Collective, Kind, Pattern};
@@ -61,6 +62,7 @@ use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use trees::Orphans;
+use within::Within;
 
 pub use lattice::failure_period;
 
@@ -175,7 +177,7 @@ fn around_failures(
 ) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
     let (seed, period) = (goal.seed, lattice::period(problem));
     nearest(problem, bounds, (goal.steps, goal.max_steps), control, |steps| {
-        let within = lattice::Within { bounds, steps, seed, control };
+        let within = Within { bounds, steps, seed, control };
         if let Some(period) = &period
             && let Some(found) = lattice::in_steps(problem, period, within)?
         {

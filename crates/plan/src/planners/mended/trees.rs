@@ -25,8 +25,8 @@ use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::{DimRef, RankId, Topology};
 
 use super::hops::Hops;
-use super::lattice::Within;
 use super::pattern::{gather, intact};
+use super::within::Within;
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
 use crate::model::error::PlanError;

@@ -53,7 +53,6 @@ mod trees;
 mod ways;
 mod written;
 
-use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Translation};
@@ -61,8 +60,8 @@ use collsynth_core::topology::RankId;
 
 use super::pattern::{gather, intact};
 use super::trees::{turned, widths};
+use super::within::Within;
 use crate::model::account::StopReason;
-use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::network::Network;
 use crate::model::widths::even_widths;
@@ -95,15 +94,6 @@ pub(super) fn period(problem: &Problem) -> Option<Vec<u32>> {
     let ranks = machine.rank_count() as u32;
     let paths = u64::from(cell) * u64::from(ranks) * u64::from(problem.parts()) * (diameter + 8);
     (ranks / cell >= CELLS && paths <= MOST_PATHS).then_some(period)
-}
-
-/// What a schedule is planned within.
-#[derive(Clone, Copy)]
-pub(super) struct Within<'a> {
-    pub bounds: &'a Bounds,
-    pub steps: u32,
-    pub seed: u64,
-    pub control: &'a Control,
 }
 
 /// A schedule in exactly these steps around failures that repeat with a [`period`], and why the search stopped; `None`
@@ -189,6 +179,7 @@ fn of_trees(problem: &Problem, period: &[u32], within: Within<'_>) -> Result<Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::control::Control;
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::topology::{Switch, Topology};
 
