@@ -22,7 +22,7 @@ use crate::cli::ending::{Ending, Failure};
 
 /// The exit code of a program that Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
-/// How late a command may be: this share of its limit, or this long. After Ctrl-C it has this long, too.
+/// How late a command may be: this share of its limit, or this long. After Ctrl-C a search has this long, too.
 const LATE: f64 = 0.15;
 const AT_LEAST: Duration = Duration::from_secs(2);
 /// The watch ends the process a little before, as that takes time itself where much memory is in use.
@@ -37,15 +37,19 @@ thread_local! {
 }
 
 /// The state of the process, where a shell has called.
-static WATCH: Watch = Watch { ends: Mutex::new(None), changed: Condvar::new() };
+static WATCH: Watch = Watch { ends: Mutex::new([None; 2]), changed: Condvar::new() };
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Does anything look at [`INTERRUPTED`]? Else the first Ctrl-C ends the program.
 static LISTENING: AtomicBool = AtomicBool::new(false);
 /// Has an answer been given, in a file or on standard output?
 static ANSWERED: AtomicBool = AtomicBool::new(false);
 
+/// Has the search come back?
+static SEARCHED: AtomicBool = AtomicBool::new(false);
+
 struct Watch {
-    ends: Mutex<Option<(Instant, Why)>>,
+    /// By the reason.
+    ends: Mutex<[Option<Instant>; 2]>,
     changed: Condvar,
 }
 
@@ -54,6 +58,8 @@ enum Why {
     TimeLimit,
     Interrupted,
 }
+
+const REASONS: [Why; 2] = [Why::TimeLimit, Why::Interrupted];
 
 /// Starts the clock of a command; its time limit, if it has one, is watched from now on.
 pub fn start(started: Instant, matches: &ArgMatches) {
@@ -124,8 +130,18 @@ fn at_signal() {
         file::abandon_writes();
         process::exit(ABORTED);
     }
-    WATCH.end_at(Instant::now(), AT_LEAST, Why::Interrupted);
+    if !SEARCHED.load(Ordering::Relaxed) {
+        WATCH.end_at(Instant::now(), AT_LEAST, Why::Interrupted);
+    }
     note("stopping with the best so far; once more to stop at once");
+}
+
+/// A search has come back: what it found is judged and written, however long that takes, even after Ctrl-C. A second
+/// one ends the program at once.
+pub fn found() {
+    WATCH.ends()[Why::Interrupted as usize] = None;
+    WATCH.changed.notify_all();
+    SEARCHED.store(true, Ordering::Relaxed);
 }
 
 /// An answer has been given: the command is not ended any more by its limit.
@@ -139,9 +155,8 @@ impl Watch {
         static ONCE: Once = Once::new();
         let Some(at) = from.checked_add(after.saturating_sub(ENDING)) else { return };
         let mut ends = self.ends();
-        if ends.is_none_or(|(sooner, _)| at < sooner) {
-            *ends = Some((at, why));
-        }
+        let own = &mut ends[why as usize];
+        *own = Some(own.map_or(at, |sooner| sooner.min(at)));
         drop(ends);
         self.changed.notify_all();
         ONCE.call_once(|| {
@@ -153,7 +168,11 @@ impl Watch {
     fn wait(&self) -> Why {
         let mut ends = self.ends();
         loop {
-            let Some((at, why)) = *ends else { return Why::TimeLimit };
+            let first = REASONS.iter().filter_map(|&why| Some((ends[why as usize]?, why))).min_by_key(|&(at, _)| at);
+            let Some((at, why)) = first else {
+                ends = self.changed.wait(ends).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
             let left = at.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return why;
@@ -162,7 +181,7 @@ impl Watch {
         }
     }
 
-    fn ends(&self) -> MutexGuard<'_, Option<(Instant, Why)>> {
+    fn ends(&self) -> MutexGuard<'_, [Option<Instant>; 2]> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::cli::arguments::collective::spelled_kind;
 use crate::cli::arguments::size;
 use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::clock;
 use crate::cli::io::console::note;
 use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
@@ -70,7 +71,9 @@ impl JobFile<'_> {
         }
         given.kinds(&problems.iter().map(|problem| problem.collective().kind.clone()).collect::<Vec<_>>())?;
         self.note_rounded(&request, &problems);
-        let planned = request.run().map_err(|error| self.refused(&error))?;
+        let planned = request.run();
+        clock::found();
+        let planned = planned.map_err(|error| self.refused(&error))?;
         let (stopped, mut job) = (planned.stopped, planned.into_inner());
         let planning = started.elapsed();
         ticker.say("verifying");

@@ -29,7 +29,7 @@ use crate::cli::arguments::size;
 use crate::cli::arguments::smt::SmtOptions;
 use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
-use crate::cli::io::clock::control;
+use crate::cli::io::clock::{self, control};
 use crate::cli::io::console::note;
 use crate::cli::io::output;
 use crate::cli::io::output::Format;
@@ -113,6 +113,7 @@ impl PlanCommand {
         let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
         let (started, limit) = (Instant::now(), control.limit());
         let planned = request.control(control.clone()).run();
+        clock::found();
         self.prove(&planned, &problem, &goal, &smt, &control)?;
         let plan = planned.map_err(|error| Failure::of_plan(&error, &topology))?;
         let origin = self.origin(plan.planner, &goal);
