@@ -10,7 +10,7 @@ use fastrand::Rng;
 
 use collsynth::collective::Kind;
 use collsynth::plan::{CompactPlan, Control, Goal, Parts, compact, compact_problem, synthesize};
-use collsynth::topology::{FailedLink, Topology, TopologySpec};
+use collsynth::topology::{FailedLink, RankId, Topology, TopologySpec};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Options, Verified, verify};
 
@@ -80,9 +80,17 @@ fn sums_around_failures_take_two_halves() {
     let mut planned = 0;
     for extents in [&[4, 4][..], &[5, 3], &[3, 3, 3], &[2, 4, 4], &[2, 6], &[4, 4, 4]] {
         for _ in 0..8 {
-            let Some(machine) = damaged(extents, true, &mut rng) else { continue };
+            let Some(mut machine) = damaged(extents, true, &mut rng) else { continue };
+            // Both links of a cable, one by one, are that cable.
+            let (one, other) = (RankId(0), machine.link(machine.links_from(RankId(0)).next().unwrap()).to);
+            let links = [(one, other), (other, one)];
+            let link = |(from, to)| FailedLink { both: false, ..FailedLink::cable(from, to) };
+            let mut spec = machine.spec().clone();
+            spec.failed_links.extend(links.map(link));
+            machine = Topology::new(spec).ok().filter(|more| more.components().len() == 1).unwrap_or(machine);
             let (ranks, parts) = (machine.rank_count() as u32, rng.u32(1..=2));
             let mut cables = machine.spec().clone();
+            cables.failed_links.retain(|link| (link.from, link.to) != links[1] || link.both);
             cables.failed_links.iter_mut().for_each(|link| link.both = true);
             let cables = Topology::new(cables).unwrap();
             let is_planned = cables.components().len() == 1;

@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Translation};
-use collsynth_core::topology::{Direction, RankId, Topology};
+use collsynth_core::topology::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Topology, TopologySpec};
 
 use super::around_failures;
 use super::pattern::gather;
@@ -48,9 +48,18 @@ use crate::model::goal::Goal;
 
 /// The machine without the cables of which a link failed.
 fn both_ways(machine: &Topology) -> Topology {
-    let mut spec = machine.spec().clone();
-    spec.failed_links.iter_mut().for_each(|link| link.both = true);
-    Topology::new(spec).expect("each cable of a torus has two links")
+    let is_dead = |id: LinkId| !machine.link(id).alive;
+    let cables = (0..).map(LinkId).take(machine.links().len()).filter_map(|id| {
+        let back = machine.opposite(id)?;
+        (id < back && (is_dead(id) || is_dead(back))).then(|| machine.link(id))
+    });
+    let cable = |link: &Link| FailedLink {
+        dim: link.direction.map(DimRef::Direction),
+        ..FailedLink::cable(link.from, link.to)
+    };
+    let both_live = |link: &&Link| [link.from, link.to].iter().all(|&rank| machine.is_alive(rank));
+    let failed_links = cables.filter(both_live).map(cable).collect();
+    Topology::new(TopologySpec { failed_links, ..machine.spec().clone() }).expect("each cable is there, once")
 }
 
 /// An all_reduce within the steps of the goal; `None` if they are too few or, stated, odd, or if cables do not connect
