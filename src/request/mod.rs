@@ -6,7 +6,7 @@ mod pattern;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use collsynth_core::collective::{Kind, Pattern as Flow};
+use collsynth_core::collective::{Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{AnySchedule, AnySolution, Origin, Solution, Stated};
 use collsynth_core::topology::{Topology, UNREACHABLE};
@@ -15,12 +15,13 @@ use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, synthesize}
 use collsynth_verify::verify::{Options, Rejected, Verified};
 
 use crate::form::{Form, FormError, formed};
-use pattern::Pattern;
+use pattern::PlannedPattern;
 
 pub use job::{JobRequest, JobRequestError, PlannedJob, Size};
 
 /// Verifying and writing a move: twice what was measured on large machines.
 const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
+
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
 /// Unless stated otherwise: whole messages (vectors that all ranks share in [enough](Parts::Enough) parts), whichever
@@ -138,7 +139,9 @@ impl<'a> Request<'a> {
     pub fn run(&self) -> Result<PlannedSchedule, PlanError> {
         let control = limited(&self.control, self.time_limit);
         let pattern = self.compact_problem().map(|problem| self.pattern(problem, &control)).transpose()?.flatten();
-        let Some(Pattern { plan: pattern, has_to_do, finishing }) = pattern else { return self.every_move(&control) };
+        let Some(PlannedPattern { plan: pattern, has_to_do, finishing }) = pattern else {
+            return self.every_move(&control);
+        };
         if has_to_do {
             return Ok(pattern);
         }
@@ -190,9 +193,9 @@ pub fn finishing_time(problem: &Problem) -> Duration {
     let largest = problem.groups().and_then(|groups| groups.members().iter().map(Vec::len).max());
     let ranks = largest.unwrap_or(topology.live_rank_count()) as f64;
     let each = match problem.collective().kind.pattern() {
-        Flow::OneToOne => hops(problem).1,
-        Flow::OneToEvery | Flow::EveryToOne => ranks,
-        Flow::EveryToEvery => 2.0 * ranks,
+        Pattern::OneToOne => hops(problem).1,
+        Pattern::OneToEvery | Pattern::EveryToOne => ranks,
+        Pattern::EveryToEvery => 2.0 * ranks,
     };
     FINISHING_A_MOVE.mul_f64(f64::from(problem.chunk_count()) * each)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use collsynth_core::collective::Pattern as Flow;
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Solution;
 use collsynth_plan::cost::Price;
@@ -21,7 +21,7 @@ const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 /// too.
 const NEAR: f64 = 1.01;
 const NEAR_IN_TURN: f64 = 1.05;
-/// An all_reduce in fewer steps than so many times the distance is hardly found by that search.
+/// Below this multiple of the distance bound, that search seldom finds a better all_reduce: 11/4.
 const TIGHT: (u64, u64) = (11, 4);
 /// The most chunks of which that search plans each; of an all_reduce around failures, counted at every rank that they
 /// come to.
@@ -29,7 +29,7 @@ const MOST_CHUNKS: u32 = 1 << 25;
 const MOST_ARRIVALS: u64 = 1 << 24;
 
 /// A plan of what the chunks of one rank do, and what departs from it.
-pub(super) struct Pattern {
+pub(super) struct PlannedPattern {
     pub plan: PlannedSchedule,
     /// Is it nearly as good as bounds allow, or would the search for a better schedule take minutes?
     pub has_to_do: bool,
@@ -48,7 +48,7 @@ impl Request<'_> {
     }
 
     /// Plans this [problem](Request::compact_problem); `None` in fewer steps than its pattern takes.
-    pub(super) fn pattern(&self, problem: Problem, control: &Control) -> Result<Option<Pattern>, PlanError> {
+    pub(super) fn pattern(&self, problem: Problem, control: &Control) -> Result<Option<PlannedPattern>, PlanError> {
         let control = control.clone().leaving_instead(finishing_time_compact);
         let Some(CompactPlan { solution, stopped }) = compact(problem, &self.goal, &control)? else { return Ok(None) };
         let Solution { problem, schedule, bounds, .. } = solution;
@@ -63,13 +63,13 @@ impl Request<'_> {
         let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
         let plan = self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None });
         let has_to_do = is_large || repeats || self.is_near(&plan);
-        Ok(Some(Pattern { plan, has_to_do, finishing }))
+        Ok(Some(PlannedPattern { plan, has_to_do, finishing }))
     }
 
     /// Is it an all_reduce around failures, whose pattern leaves links idle that a search could use?
     fn takes_halves_in_turn(&self) -> bool {
         let live = self.topology.live_links().count();
-        self.kind.pattern() == Flow::EveryToEvery && live < self.topology.links().len()
+        self.kind.pattern() == Pattern::EveryToEvery && live < self.topology.links().len()
     }
 
     /// Is a pattern nearly as good as bounds allow? Of an all_reduce around failures, as bounds allow in its steps.
@@ -94,7 +94,8 @@ impl Request<'_> {
     }
 }
 
-/// About how long a plan takes to judge in the compact form: its links are, a microsecond for each in each step.
+/// About how long the judge takes in the compact form, without moves that depart from the pattern: it looks at each
+/// link in each step.
 pub(super) fn finishing_time_compact(problem: &Problem) -> Duration {
     let slots = problem.topology().links().len() as u32 * hops(problem).0;
     VERIFYING_A_SLOT * slots

@@ -39,7 +39,7 @@ use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Translat
 use collsynth_core::topology::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Topology, TopologySpec};
 
 use super::around_failures;
-use super::pattern::gather;
+use super::pattern::{gather, then};
 use super::trees::Orphans;
 use crate::model::account::StopReason;
 use crate::model::control::Control;
@@ -116,21 +116,6 @@ fn backward(moves: &Schedule, translation: &Translation, home: impl Fn(RankId) -
         for ((from, to, via), mut chunks) in back {
             chunks.sort_unstable();
             builder.transfer(from, to, via, Op::Reduce, chunks);
-        }
-    }
-    builder.finish()
-}
-
-/// One after the other.
-fn then(first: &Schedule, second: &Schedule) -> Schedule {
-    let mut builder = Schedule::builder();
-    for half in [first, second] {
-        for step in half.steps() {
-            builder.step(step.width);
-            for transfer in step.transfers {
-                let chunks = half.chunks(transfer).iter().copied();
-                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
-            }
         }
     }
     builder.finish()

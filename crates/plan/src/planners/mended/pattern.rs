@@ -36,23 +36,28 @@ pub(super) fn of_trees(
         return Ok(None);
     }
     let Some(trees) = TemplateTrees::narrowest(&task, torus, least..=most_steps(&task, least)) else { return Ok(None) };
-    let mut builder = Schedule::builder();
-    for &collected in phases {
-        let half = trees.pattern(&intact(topology), parts, collected);
-        for step in half.steps() {
-            builder.step(step.width);
-            for transfer in step.transfers {
-                let chunks = half.chunks(transfer).iter().copied();
-                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
-            }
-        }
-    }
-    let pattern = builder.finish();
+    let phases = phases.iter().map(|&collected| trees.pattern(&intact(topology), parts, collected));
+    let pattern = phases.reduce(|first, second| then(&first, &second)).unwrap_or_default();
     let mut own = Schedule::builder();
     pattern.widths().for_each(|width| {
         own.step(width);
     });
     Ok(CompactSchedule::new(problem, pattern, own.finish(), Vec::new()).ok())
+}
+
+/// One schedule after the other.
+pub(super) fn then(first: &Schedule, second: &Schedule) -> Schedule {
+    let mut builder = Schedule::builder();
+    for part in [first, second] {
+        for step in part.steps() {
+            builder.step(step.width);
+            for transfer in step.transfers {
+                let chunks = part.chunks(transfer).iter().copied();
+                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
+            }
+        }
+    }
+    builder.finish()
 }
 
 /// The all_gather whose trees, backward in time, are those of a reduce_scatter.
