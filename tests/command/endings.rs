@@ -169,6 +169,25 @@ fn bounds_that_were_not_stopped_are_printed() {
     assert_eq!(text(&output.stdout), "");
 }
 
+/// Judging this plan takes longer than a search may after Ctrl-C.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_time_to_judge_what_there_is() {
+    let bench = Bench::new();
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_synth"))
+        .args("--torus 16x16x16 --fail 2,3 --collective all_reduce --max-steps 48 -o s.json".split_whitespace())
+        .current_dir(bench.folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    std::thread::sleep(Duration::from_secs(4));
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("a signal is sent");
+    let output = child.wait_with_output().expect("the command ends");
+    let said = text(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{said}");
+    assert!(said.contains("verified in") && bench.names() == ["s.json"], "{said}");
+}
+
 /// The machine and its parts are chosen so that planning takes seconds.
 #[cfg(unix)]
 #[test]
