@@ -137,12 +137,13 @@ fn jobs() {
 fn compact_forms() {
     met(
         "compact forms",
-        4000,
+        6000,
         &[
             (50, &["D001", "D002", "F005", "F006", "F010", "R002", "T001", "T003", "W002", "W004", "holds", "refuted"]),
             (10, &["F002", "F003", "F008", "L001", "L002", "R001", "R003", "T002", "W001", "W003", "unreadable"]),
             (500, &["compact form"]),
             (200, &["cells"]),
+            (200, &["altered chunks"]),
         ],
     );
 }

@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Translation};
+use collsynth_core::schedule::{CompactSchedule, Exceptions, Op, Repeated, Schedule, Translation};
 use collsynth_core::topology::{Direction, RankId, Topology};
-use collsynth_plan::failure_period;
+use collsynth_plan::{failure_period, with_exceptions};
 
 /// A move: its step, sender, receiver, direction where that is stated, and operation.
 type Move = (u32, RankId, (RankId, Option<Direction>, Op));
 
 /// Finds the compact form of a schedule. The *pattern*: of each chunk of rank 0, the moves that most of its
-/// translations make. Where failures repeat with a period: of each chunk of the first cell, the moves that most of its
-/// translations by multiples of the period make, if they are not those of the pattern. All other chunks are exceptions.
-/// `None` if the problem has no translations. Expanded, the result has the same moves.
+/// translations make, or those of the translation that is most like all others. All other chunks are exceptions, or
+/// altered. Where failures repeat with a period and it takes fewer words: of each chunk of the first cell, the moves
+/// that most of its translations by multiples of the period make, if they are not those of the pattern; all others are
+/// exceptions. `None` if the problem has no translations. Expanded, the result has the same moves.
 ///
 /// O(moves log moves).
 pub fn find_pattern(problem: &Problem, schedule: &Schedule) -> Option<CompactSchedule> {
@@ -25,7 +26,16 @@ pub fn find_pattern(problem: &Problem, schedule: &Schedule) -> Option<CompactSch
         return None;
     }
     let moves = Moves::new(problem, schedule, &translation)?;
-    let cells = Cells::of(problem.machine());
+    let period = failure_period(problem.machine());
+    let repeats = period.map(|period| in_cells(problem, &moves, &Cells::new(problem.machine(), Some(period))));
+    let alone = in_cells(problem, &moves, &Cells::new(problem.machine(), None));
+    repeats.into_iter().chain([alone]).flatten().min_by_key(CompactSchedule::stated_moves)
+}
+
+/// The compact form with what repeats from cell to cell.
+fn in_cells(problem: &Problem, moves: &Moves<'_>, cells: &Cells) -> Option<CompactSchedule> {
+    let Moves { schedule, translation, .. } = *moves;
+    let ranks = problem.machine().rank_count();
     let mut patterns: BTreeMap<Move, Vec<ChunkId>> = BTreeMap::new();
     let mut repeated: BTreeMap<Move, Vec<ChunkId>> = BTreeMap::new();
     let (mut departed, mut exceptions) = (Vec::new(), Vec::new());
@@ -38,11 +48,11 @@ pub fn find_pattern(problem: &Problem, schedule: &Schedule) -> Option<CompactSch
         let by_rank: Vec<Vec<Move>> =
             (0..narrow(ranks)).map(|by| moves.seen(translation.chunk(of_rank_0, RankId(by)))).collect();
         let at = |rank: &RankId| &by_rank[rank.index()];
-        let pattern = most(by_rank.iter())?.0;
+        let pattern = if cells.period.is_some() { most(by_rank.iter())?.0 } else { most_alike(&by_rank)? };
         for (home, members) in &cells.members {
             let mut others: Vec<RankId> = members.iter().copied().filter(|rank| at(rank) != pattern).collect();
             let Some((alike, count)) = most(others.iter().map(at)) else { continue };
-            if count > 1 && count > members.len() - others.len() {
+            if cells.period.is_some() && count > 1 && count > members.len() - others.len() {
                 departed.push(translation.chunk(of_rank_0, *home));
                 for &(step, from, (to, via, op)) in alike {
                     let [from, to] = [from, to].map(|rank| translation.rank(rank, *home));
@@ -61,12 +71,15 @@ pub fn find_pattern(problem: &Problem, schedule: &Schedule) -> Option<CompactSch
     departed.sort_unstable();
     exceptions.sort_unstable();
     let pattern = timed(schedule, patterns);
-    let repeated = cells.period.filter(|_| !departed.is_empty()).map(|period| {
+    let repeated = cells.period.clone().filter(|_| !departed.is_empty()).map(|period| {
         let moves = timed(schedule, repeated);
         Repeated { period, chunks: departed, moves }
     });
     let own = schedule_of(schedule, |chunk| exceptions.binary_search(&chunk).is_ok());
-    CompactSchedule::with_period(problem, pattern, repeated, own, exceptions).ok()
+    match repeated {
+        None => with_exceptions(problem, pattern, exceptions, own).ok(),
+        some => CompactSchedule::new(problem, pattern, some, Exceptions::replacing(exceptions, own)).ok(),
+    }
 }
 
 /// What is there most often, and how often; of equals, the first in order.
@@ -74,6 +87,19 @@ fn most<'a>(of: impl Iterator<Item = &'a Vec<Move>>) -> Option<(&'a Vec<Move>, u
     let mut votes: BTreeMap<&Vec<Move>, usize> = BTreeMap::new();
     of.for_each(|one| *votes.entry(one).or_default() += 1);
     votes.into_iter().rev().max_by_key(|(_, votes)| *votes)
+}
+
+/// What differs from all others in the fewest moves, if no one is there more often than all others together.
+fn most_alike(of: &[Vec<Move>]) -> Option<&Vec<Move>> {
+    let (most, votes) = most(of.iter())?;
+    if 2 * votes > of.len() {
+        return Some(most);
+    }
+    let mut counts: BTreeMap<&Move, i64> = BTreeMap::new();
+    of.iter().flatten().for_each(|one| *counts.entry(one).or_default() += 1);
+    // Two differ in the moves of both, less twice those that they share.
+    let alike = |moves: &&Vec<Move>| -> i64 { moves.iter().map(|one| 2 * counts[one] - of.len() as i64).sum() };
+    of.iter().rev().max_by_key(alike)
 }
 
 /// Moves in the steps of a schedule.
@@ -171,8 +197,7 @@ struct Cells {
 }
 
 impl Cells {
-    fn of(machine: &Topology) -> Self {
-        let period = failure_period(machine);
+    fn new(machine: &Topology, period: Option<Vec<u32>>) -> Self {
         let first = |rank: RankId| match (machine.as_torus(), &period) {
             (Some(torus), Some(period)) => {
                 let dims = period.iter().enumerate();
@@ -219,8 +244,9 @@ mod tests {
             &[(2, 0, 3), (2, 1, 1)],
         ]);
         let compact = find_pattern(&ring(3, &[(0, 1)]), &explicit).unwrap();
-        assert_eq!(compact.exceptions(), [ChunkId(1), ChunkId(3)]);
-        assert_eq!((compact.pattern().move_count(), compact.own().move_count()), (2, 4));
+        let exceptions = compact.exceptions();
+        assert_eq!(exceptions.chunks, [ChunkId(1), ChunkId(3)]);
+        assert_eq!((compact.pattern().move_count(), exceptions.moves.move_count()), (2, 4));
         assert!(compact.repeated().is_none());
         assert_eq!(compact.expand(), explicit);
     }
@@ -232,11 +258,11 @@ mod tests {
         let alike = explicit(&[&[(0, 3, 3), (1, 2, 6), (2, 1, 9), (3, 0, 12)]]);
         let compact = find_pattern(&problem, &alike).unwrap();
         assert_eq!(compact.repeated().map(|one| &one.period[..]), Some(&[2][..]));
-        assert_eq!((compact.exceptions().len(), compact.stated_moves()), (0, 2));
+        assert_eq!((compact.exceptions().chunks.len(), compact.stated_moves()), (0, 2));
         assert_eq!(compact.expand(), alike);
         let odd = explicit(&[&[(1, 2, 6), (2, 1, 9), (3, 0, 12)]]);
         let compact = find_pattern(&problem, &odd).unwrap();
         assert_eq!(compact.repeated().map(|one| one.moves.move_count()), Some(1));
-        assert_eq!((compact.exceptions(), compact.expand()), (&[ChunkId(9)][..], odd));
+        assert_eq!((&compact.exceptions().chunks[..], compact.expand()), (&[ChunkId(9)][..], odd));
     }
 }

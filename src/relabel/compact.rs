@@ -7,7 +7,7 @@
 
 use collsynth_bound::symmetry::Automorphism;
 use collsynth_core::collective::ChunkId;
-use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Solution, Translation};
+use collsynth_core::schedule::{CompactSchedule, Exceptions, Op, Repeated, Schedule, Solution, Translation};
 use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
 use super::bounds::Images;
@@ -45,12 +45,13 @@ pub fn relabel_compact(
     }
     let map = Map { old, symmetry, translation };
     let pattern = map.schedule(schedule.pattern(), &linear, |_, _| RankId(0))?;
-    let own = map.schedule(schedule.own(), &symmetry.ranks, |_, _| RankId(0))?;
-    let mut exceptions: Vec<ChunkId> =
-        schedule.exceptions().iter().map(|&chunk| map.chunk(chunk, &symmetry.ranks)).collect();
-    exceptions.sort_unstable();
+    let exceptions = schedule.exceptions();
+    let image = |moves| map.schedule(moves, &symmetry.ranks, |_, _| RankId(0));
+    let (without, moves) = (image(&exceptions.without)?, image(&exceptions.moves)?);
+    let mut chunks: Vec<ChunkId> = exceptions.chunks.iter().map(|&chunk| map.chunk(chunk, &symmetry.ranks)).collect();
+    chunks.sort_unstable();
     let repeated = schedule.repeated().map(|repeated| map.repeated(repeated, torus)).transpose()?;
-    let schedule = CompactSchedule::with_period(&problem, pattern, repeated, own, exceptions)?;
+    let schedule = CompactSchedule::new(&problem, pattern, repeated, Exceptions { chunks, without, moves })?;
     let (bounds, origin) = (Images(symmetry).bounds(&solution.bounds), solution.origin.clone());
     Ok(Solution { problem, schedule, bounds, origin })
 }

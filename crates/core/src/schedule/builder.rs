@@ -15,6 +15,15 @@ impl Schedule {
     pub fn builder() -> ScheduleBuilder {
         ScheduleBuilder::default()
     }
+
+    /// Steps of these widths, without transfers.
+    pub fn of_widths(widths: impl IntoIterator<Item = u32>) -> Self {
+        let mut builder = Self::builder();
+        for width in widths {
+            builder.step(width);
+        }
+        builder.finish()
+    }
 }
 
 impl ScheduleBuilder {

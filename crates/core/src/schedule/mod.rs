@@ -22,7 +22,7 @@ use crate::topology::{Direction, RankId};
 
 pub use any::{AnySchedule, Stated, View};
 pub use builder::ScheduleBuilder;
-pub use compact::{CompactError, CompactSchedule, Repeated};
+pub use compact::{CompactError, CompactSchedule, Exceptions, Repeated};
 pub use job::{Job, JobError};
 pub use slot::{Choice, Slot};
 pub use solution::{AnySolution, Origin, Solution};

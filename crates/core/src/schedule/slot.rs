@@ -27,6 +27,8 @@ pub struct Slot<'a> {
     pub(super) repeated: Arc<[Source<'a>]>,
     /// How many chunks these two send that are meant, exceptions included.
     pub(super) translated: usize,
+    /// Those of them that are not sent; ascending.
+    pub(super) without: Cow<'a, [ChunkId]>,
     /// What is stated to be sent from here to there.
     pub own: Cow<'a, [ChunkId]>,
 }
@@ -65,10 +67,18 @@ impl<'a> Slot<'a> {
         Self { own, ..Self::empty(step, from, (to, via, op), none) }
     }
 
+    /// Chunks that are not sent, though a pattern does.
+    pub(super) fn lacking(schedule: &'a Schedule, step: u32, transfer: &Transfer, none: &Arc<[Source<'a>]>) -> Self {
+        let mut slot = Self::stating(schedule, step, transfer, none);
+        std::mem::swap(&mut slot.own, &mut slot.without);
+        slot
+    }
+
     /// A transfer without chunks.
     pub(super) fn empty(step: u32, from: RankId, (to, via, op): Way, none: &Arc<[Source<'a>]>) -> Self {
         let (sources, repeated) = (Arc::clone(none), Arc::clone(none));
-        Self { step, from, to, via, op, sources, repeated, translated: 0, own: Cow::Borrowed(&[]) }
+        let no_chunks = Cow::Borrowed(&[][..]);
+        Self { step, from, to, via, op, sources, repeated, translated: 0, without: no_chunks.clone(), own: no_chunks }
     }
 
     /// The link and the operation: transfers of a step are told apart by them.
@@ -78,7 +88,7 @@ impl<'a> Slot<'a> {
 
     /// The number of its chunks, with exceptions that would be sent here if they were none.
     pub fn stated(&self) -> usize {
-        self.own.len() + self.translated
+        self.own.len() + self.translated - self.without.len()
     }
 
     /// Is anything sent here that is stated elsewhere?

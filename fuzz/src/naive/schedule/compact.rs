@@ -23,6 +23,9 @@ pub fn judge(value: &Value) -> Opinion {
                 if file.period.is_some_and(|(_, chunks)| !chunks.is_empty()) {
                     opinion.reached.insert("cells".into());
                 }
+                if file.steps.iter().any(|step| !step.without.is_empty()) {
+                    opinion.reached.insert("altered chunks".into());
+                }
                 opinion
             }
             None => Opinion { unreadable: ["F010"].into(), more: true, ..Opinion::default() },
@@ -63,6 +66,8 @@ pub fn expand(file: &File) -> Option<File> {
             in_cells.extend(multiples.iter().map(|&by| shift.chunk(chunk, by)));
         }
     }
+    let altered: BTreeSet<usize> =
+        file.steps.iter().flat_map(|step| &step.without).flat_map(|transfer| &transfer.chunks).copied().collect();
     let mut steps = Vec::new();
     for step in &file.steps {
         // By sender, receiver, direction and operation.
@@ -101,8 +106,21 @@ pub fn expand(file: &File) -> Option<File> {
                 }
             }
         }
+        // Before any is taken away: each is to be made once, and taken away once.
+        let made = all.clone();
+        let mut left_out = BTreeSet::new();
+        for Transfer { from, to, chunks, reduce, via } in &step.without {
+            let key = (*from, *to, *via, *reduce);
+            for chunk in chunks {
+                let count = made.get(&key).map_or(0, |chunks| chunks.iter().filter(|one| *one == chunk).count());
+                if count != 1 || !left_out.insert((key, *chunk)) {
+                    return None;
+                }
+                all.get_mut(&key)?.retain(|one| one != chunk);
+            }
+        }
         for Transfer { from, to, chunks, reduce, via } in &step.transfers {
-            if chunks.iter().any(|chunk| !exceptions.contains(chunk)) {
+            if chunks.iter().any(|chunk| !exceptions.contains(chunk) && !altered.contains(chunk)) {
                 return None;
             }
             all.entry((*from, *to, *via, *reduce)).or_default().extend(chunks);
@@ -112,7 +130,8 @@ pub fn expand(file: &File) -> Option<File> {
                 chunks.sort();
                 Transfer { from, to, chunks, reduce, via }
             });
-        steps.push(Step { width: step.width, transfers: transfers.collect(), pattern: Vec::new(), cell: Vec::new() });
+        let [pattern, cell, without] = [(); 3].map(|()| Vec::new());
+        steps.push(Step { width: step.width, transfers: transfers.collect(), pattern, cell, without });
     }
     Some(File { steps, exceptions: None, period: None, ..file.clone() })
 }

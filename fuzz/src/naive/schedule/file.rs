@@ -17,7 +17,7 @@ pub struct File {
     pub steps: Vec<Step>,
     /// The claims, as they stand in the file; their form was checked.
     pub bounds: Vec<(&'static str, Value)>,
-    /// Of the compact form, the chunks that `transfers` move.
+    /// Of the compact form, the chunks that do not follow the pattern.
     pub exceptions: Option<Vec<usize>>,
     /// Of the compact form, the period and the chunks of the first cell, if stated.
     pub period: Option<(Vec<u64>, Vec<usize>)>,
@@ -34,6 +34,8 @@ pub struct Step {
     pub pattern: Vec<Transfer>,
     /// With a period, the transfers of the first cell that hold for every other cell as well.
     pub cell: Vec<Transfer>,
+    /// In the compact form, what is left out of the pattern and the cell.
+    pub without: Vec<Transfer>,
 }
 
 /// A transfer.
@@ -140,21 +142,23 @@ impl Step {
         faults: &mut Faults,
     ) -> Option<Self> {
         let optional: &[&str] = match (compact, cells) {
-            (true, true) => &["width", "pattern", "cell"],
-            (true, false) => &["width", "pattern"],
+            (true, true) => &["width", "pattern", "without", "cell"],
+            (true, false) => &["width", "pattern", "without"],
             _ => &["width"],
         };
         let keys = faults.object(value, &["transfers"], optional)?;
         // What should not be there may be wrong besides.
-        faults.more |= !compact && keys.contains_key("pattern") || !cells && keys.contains_key("cell");
+        let has = |key: &str| keys.contains_key(key);
+        faults.more |= !compact && (has("pattern") || has("without")) || !cells && has("cell");
         let width = faults.integer_or(keys.get("width"), 1, 1).unwrap_or(1);
         let mut list = |key| {
             let list = keys.get(key).and_then(|value| faults.list(value)).unwrap_or_default();
             list.iter().filter_map(|value| Transfer::read(value, machine, task, faults)).collect()
         };
-        let (transfers, pattern) = (list("transfers"), if compact { list("pattern") } else { Vec::new() });
+        let transfers = list("transfers");
+        let [pattern, without] = ["pattern", "without"].map(|key| if compact { list(key) } else { Vec::new() });
         let cell = if cells { list("cell") } else { Vec::new() };
-        Some(Self { width, transfers, pattern, cell })
+        Some(Self { width, transfers, pattern, cell, without })
     }
 }
 

@@ -13,12 +13,17 @@
 //! Failures that repeat with a period touch chunks of every rank, but alike in every cell: [`Repeated`] states the
 //! moves of those of the first cell.
 //!
+//! A chunk that departs from the pattern in a few moves is *altered*: it follows the pattern (or its like in the cell)
+//! without these, and with moves of its own.
+//!
 //! What it means is the *expanded* schedule: in each step, one transfer for each sender, receiver, direction and
 //! operation that occur, sorted so, with its chunks ascending.
 
+mod altered;
 mod cell;
 mod slots;
 
+pub use altered::Exceptions;
 pub use cell::Repeated;
 
 use thiserror::Error;
@@ -39,10 +44,11 @@ const MOST_SLOTS: u64 = 1 << 22;
 #[derive(Clone, Debug)]
 pub struct CompactSchedule {
     pattern: Schedule,
-    own: Schedule,
     cell: Option<Cell>,
-    exceptions: Vec<ChunkId>,
+    exceptions: Exceptions,
     is_exception: ChunkSet,
+    /// The chunks that are without a move, ascending.
+    altered: Vec<ChunkId>,
     translation: Translation,
 }
 
@@ -74,8 +80,12 @@ pub enum CompactError {
     NotListed(ChunkId),
     #[error("the exceptions are to be ascending and in range, each once: see chunk {0}")]
     ExceptionOrder(ChunkId),
-    #[error("chunk {0} has moves of its own, but is no exception")]
+    #[error("chunk {0} has moves of its own, but is no exception, and no step leaves out a move of it")]
     NoException(ChunkId),
+    #[error(
+        "step {step} leaves out a move of chunk {chunk} that neither the pattern nor a cell makes there exactly once"
+    )]
+    NotMade { step: u32, chunk: ChunkId },
     #[error("the pattern and the moves of the exceptions differ in their steps or widths")]
     Steps,
     #[error("expanded, the schedule has more than {MOST_MOVES} moves or transfers")]
@@ -85,8 +95,8 @@ pub enum CompactError {
 }
 
 impl CompactSchedule {
-    /// A schedule for a problem. The pattern moves chunks of rank 0, as if no link or rank had failed; `own` moves only
-    /// exceptions. Both have the same steps and widths.
+    /// A schedule for a problem. The pattern moves chunks of rank 0, as if no link or rank had failed. All parts have
+    /// the same steps and widths.
     ///
     /// # Errors
     ///
@@ -94,29 +104,16 @@ impl CompactSchedule {
     pub fn new(
         problem: &Problem,
         pattern: Schedule,
-        own: Schedule,
-        exceptions: Vec<ChunkId>,
-    ) -> Result<Self, CompactError> {
-        Self::with_period(problem, pattern, None, own, exceptions)
-    }
-
-    /// The same, with what repeats with a period; it has the same steps and widths.
-    ///
-    /// # Errors
-    ///
-    /// As [`CompactSchedule::new`].
-    pub fn with_period(
-        problem: &Problem,
-        pattern: Schedule,
         repeated: Option<Repeated>,
-        own: Schedule,
-        exceptions: Vec<ChunkId>,
+        exceptions: Exceptions,
     ) -> Result<Self, CompactError> {
         let translation = Translation::new(problem).ok_or(CompactError::NotTranslatable)?;
         let ranks = problem.machine().rank_count();
         let chunks = problem.chunk_count();
-        let is_cell_alike = repeated.as_ref().is_none_or(|repeated| pattern.widths().eq(repeated.moves.widths()));
-        if !pattern.widths().eq(own.widths()) || !is_cell_alike {
+        let has_same_steps = |other: &Schedule| pattern.widths().eq(other.widths());
+        if ![&exceptions.without, &exceptions.moves].into_iter().all(has_same_steps)
+            || !repeated.as_ref().is_none_or(|repeated| has_same_steps(&repeated.moves))
+        {
             return Err(CompactError::Steps);
         }
         if let Some(&chunk) = pattern.chunks.iter().find(|chunk| chunk.0 >= translation.chunks_of_rank()) {
@@ -127,22 +124,15 @@ impl CompactSchedule {
             return Err(CompactError::RankOutOfRange(rank));
         }
         let cell = repeated.map(|repeated| Cell::new(problem, &translation, repeated)).transpose()?;
-        let mut is_exception = ChunkSet::new(if exceptions.is_empty() { 0 } else { chunks as usize });
-        for (index, &chunk) in exceptions.iter().enumerate() {
-            if chunk.0 >= chunks || (index > 0 && exceptions[index - 1] >= chunk) {
-                return Err(CompactError::ExceptionOrder(chunk));
-            }
-            is_exception.insert(chunk);
-        }
-        if let Some(&chunk) = own.chunks.iter().find(|&&chunk| !is_exception.holds(chunk)) {
-            return Err(CompactError::NoException(chunk));
-        }
+        let is_exception = exceptions.check(chunks)?;
         let each = |schedule: &Schedule| (schedule.move_count() + schedule.transfers().len()) as u64;
         let in_cells = cell.as_ref().map_or(0, |cell| each(&cell.stated.moves) * u64::from(cell.cells));
-        if each(&pattern) * ranks as u64 + in_cells + own.move_count() as u64 >= MOST_MOVES {
+        if each(&pattern) * ranks as u64 + in_cells + exceptions.moves.move_count() as u64 >= MOST_MOVES {
             return Err(CompactError::TooManyMoves);
         }
-        let compact = Self { pattern, own, cell, exceptions, is_exception, translation };
+        let altered = exceptions.altered();
+        let compact = Self { pattern, cell, exceptions, is_exception, altered, translation };
+        compact.check_left_out()?;
         match compact.numbers().find(|&step| compact.most_slots(step) > MOST_SLOTS) {
             Some(step) => Err(CompactError::TooManySlots(step)),
             None => Ok(compact),
@@ -154,19 +144,19 @@ impl CompactSchedule {
         &self.pattern
     }
 
-    /// The moves of the exceptions.
-    pub fn own(&self) -> &Schedule {
-        &self.own
-    }
-
-    /// The chunks that do not follow the pattern, ascending.
-    pub fn exceptions(&self) -> &[ChunkId] {
+    /// The chunks that depart from the pattern for themselves, and how.
+    pub fn exceptions(&self) -> &Exceptions {
         &self.exceptions
     }
 
-    /// Is this chunk an exception? O(1).
+    /// Is this chunk an exception, which does not follow the pattern at all? O(1).
     pub fn is_exception(&self, chunk: ChunkId) -> bool {
         self.is_exception.holds(chunk)
+    }
+
+    /// The chunks that follow the pattern but for some moves, ascending.
+    pub fn altered(&self) -> &[ChunkId] {
+        &self.altered
     }
 
     /// The translations of its torus.
@@ -177,7 +167,7 @@ impl CompactSchedule {
     /// The number of moves in the file, not of the expanded schedule.
     pub fn stated_moves(&self) -> usize {
         let in_cell = self.repeated().map_or(0, |repeated| repeated.moves.move_count());
-        self.pattern.move_count() + in_cell + self.own.move_count()
+        self.pattern.move_count() + in_cell + self.exceptions.without.move_count() + self.exceptions.moves.move_count()
     }
 
     /// An upper bound on the bytes that it takes to expand the schedule, growing arrays counted twice, and then `each`
@@ -187,7 +177,7 @@ impl CompactSchedule {
         let bytes =
             |schedule: &Schedule| of_move * schedule.move_count() as u64 + 2 * size_of_val(schedule.transfers()) as u64;
         let in_cells = self.cell.as_ref().map_or(0, |cell| bytes(&cell.stated.moves) * u64::from(cell.cells));
-        bytes(&self.pattern) * u64::from(self.translation.rank_count()) + in_cells + bytes(&self.own)
+        bytes(&self.pattern) * u64::from(self.translation.rank_count()) + in_cells + bytes(&self.exceptions.moves)
     }
 
     /// The expanded schedule. O(moves), and sorting the chunks of each transfer.
@@ -205,14 +195,13 @@ impl CompactSchedule {
 
 impl PartialEq for CompactSchedule {
     fn eq(&self, other: &Self) -> bool {
-        (&self.pattern, &self.own, &self.exceptions, self.repeated())
-            == (&other.pattern, &other.own, &other.exceptions, other.repeated())
+        (&self.pattern, &self.exceptions, self.repeated()) == (&other.pattern, &other.exceptions, other.repeated())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CompactError, CompactSchedule};
+    use super::{CompactError, CompactSchedule, Exceptions};
     use crate::collective::{ChunkId, Collective, Kind};
     use crate::problem::Problem;
     use crate::schedule::{Op, Schedule};
@@ -234,16 +223,31 @@ mod tests {
             }
             builder.finish()
         };
-        let try_it = |pattern: &[(u32, u32, u32)], own: &[(u32, u32, u32)], exceptions: &[u32]| {
-            let exceptions = exceptions.iter().copied().map(ChunkId).collect();
-            CompactSchedule::new(&problem(), steps(pattern), steps(own), exceptions).unwrap_err()
-        };
+        let build =
+            |pattern: &[(u32, u32, u32)], without: &[(u32, u32, u32)], own: &[(u32, u32, u32)], chunks: &[u32]| {
+                let chunks = chunks.iter().copied().map(ChunkId).collect();
+                let exceptions = Exceptions { chunks, without: steps(without), moves: steps(own) };
+                CompactSchedule::new(&problem(), steps(pattern), None, exceptions)
+            };
+        let try_it = |pattern: &[_], own: &[_], chunks: &[_]| build(pattern, &[], own, chunks).unwrap_err();
         assert_eq!(try_it(&[(0, 1, 3)], &[], &[]), CompactError::NotOfRankZero(ChunkId(3)));
         assert_eq!(try_it(&[(0, 3, 1)], &[], &[]), CompactError::RankOutOfRange(RankId(3)));
         assert_eq!(try_it(&[], &[], &[4, 4]), CompactError::ExceptionOrder(ChunkId(4)));
         assert_eq!(try_it(&[], &[], &[9]), CompactError::ExceptionOrder(ChunkId(9)));
         assert_eq!(try_it(&[], &[(0, 1, 4)], &[3]), CompactError::NoException(ChunkId(4)));
-        let none = Schedule::default();
-        assert_eq!(CompactSchedule::new(&problem(), steps(&[]), none, vec![]), Err(CompactError::Steps));
+        let exceptions = Exceptions::replacing(vec![], Schedule::default());
+        assert_eq!(CompactSchedule::new(&problem(), steps(&[]), None, exceptions), Err(CompactError::Steps));
+
+        // What 0 does with 0>1, 1 does with 1>2.
+        let pattern = [(0, 1, 1)];
+        assert!(build(&pattern, &[(1, 2, 5)], &[(1, 0, 5)], &[]).is_ok());
+        let not_made = |chunk| Err(CompactError::NotMade { step: 1, chunk: ChunkId(chunk) });
+        assert_eq!(build(&pattern, &[(1, 0, 5)], &[], &[]), not_made(5), "another way");
+        assert_eq!(build(&pattern, &[(1, 2, 4)], &[], &[]), not_made(4), "another chunk");
+        assert_eq!(build(&pattern, &[(7, 2, 4)], &[], &[]), not_made(4), "no such sender");
+        assert_eq!(build(&pattern, &[(1, 2, 77)], &[], &[]), not_made(77), "no such chunk");
+        assert_eq!(build(&pattern, &[(1, 2, 5)], &[], &[5]), not_made(5), "an exception");
+        assert_eq!(build(&pattern, &[(1, 2, 5), (1, 2, 5)], &[], &[]), not_made(5), "twice");
+        assert_eq!(build(&pattern, &[(1, 2, 5)], &[(0, 1, 4)], &[]), Err(CompactError::NoException(ChunkId(4))));
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::CompactSchedule;
+use super::{CompactSchedule, Exceptions};
 use crate::collective::ChunkId;
 use crate::problem::Problem;
 use crate::schedule::slot::{Key, Source, Way};
-use crate::schedule::{Choice, Schedule, Slot, Step, StepLoads, Timetable, Transfer};
+use crate::schedule::{Choice, Schedule, Slot, StepLoads, Timetable, Transfer};
 use crate::topology::RankId;
 
 /// What is sent a way, and how many chunks that are.
@@ -39,21 +39,28 @@ impl CompactSchedule {
     /// As [`CompactSchedule::for_each_slot`], of one step.
     fn for_each_of<'a>(&'a self, number: u32, mut visit: impl FnMut(Slot<'a>)) {
         let sends = self.sends(number);
-        let own = self.own.step(number).transfers.iter();
-        let mut own: Vec<Slot<'_>> = own.map(|one| Slot::stating(&self.own, number, one, &sends.none)).collect();
-        own.sort_by_key(Slot::key);
-        let mut own = own.into_iter().peekable();
+        let mut single = self.single(number, &sends.none);
+        single.sort_by_key(Slot::key);
+        let mut single = single.into_iter().peekable();
         // What is stated comes from any rank, even one that does not exist.
         let mut slots = Vec::new();
         for from in (0..self.translation.rank_count()).map(RankId) {
             self.sent_by(&sends, from, &mut slots);
-            slots.extend(std::iter::from_fn(|| own.next_if(|slot| slot.from == from)));
+            slots.extend(std::iter::from_fn(|| single.next_if(|slot| slot.from == from)));
             merge(&mut slots);
             slots.drain(..).for_each(&mut visit);
         }
-        slots.extend(own);
+        slots.extend(single);
         merge(&mut slots);
         slots.into_iter().for_each(visit);
+    }
+
+    /// What single chunks do and do not in a step.
+    fn single<'a>(&'a self, number: u32, none: &Arc<[Source<'a>]>) -> Vec<Slot<'a>> {
+        let Exceptions { without, moves, .. } = &self.exceptions;
+        let own = moves.step(number).transfers.iter().map(|one| Slot::stating(moves, number, one, none));
+        let lacking = without.step(number).transfers.iter().map(|one| Slot::lacking(without, number, one, none));
+        own.chain(lacking).collect()
     }
 
     /// An upper bound on the transfers of a step.
@@ -62,7 +69,7 @@ impl CompactSchedule {
         let in_cell: usize = sends.repeated.values().map(Vec::len).sum();
         let cells = self.cell.as_ref().map_or(0, |cell| u64::from(cell.cells));
         let translated = sends.pattern.len() as u64 * u64::from(self.translation.rank_count()) + in_cell as u64 * cells;
-        translated + self.own.step(number).transfers.len() as u64
+        translated + self.exceptions.moves.step(number).transfers.len() as u64
     }
 
     /// The rank that stands for a rank in what it sends.
@@ -138,11 +145,12 @@ impl CompactSchedule {
             let by = self.translation.between(source.from, slot.from);
             source.chunks.iter().map(move |&chunk| self.translation.chunk(chunk, by))
         });
-        of_pattern.chain(of_cell).filter(|&chunk| !self.is_exception(chunk)).chain(slot.own.iter().copied())
+        let is_sent = |chunk: &ChunkId| !self.is_exception(*chunk) && slot.without.binary_search(chunk).is_err();
+        of_pattern.chain(of_cell).filter(is_sent).chain(slot.own.iter().copied())
     }
 
     /// The wanted slots of a step in order, with those that have no chunk left but exceptions.
-    fn stated_slots(&self, number: u32, choice: &Choice) -> Vec<Slot<'_>> {
+    pub(super) fn stated_slots(&self, number: u32, choice: &Choice) -> Vec<Slot<'_>> {
         let mut slots = Vec::new();
         if !choice.is_stated() {
             self.for_each_of(number, |slot| slots.push(slot));
@@ -153,8 +161,7 @@ impl CompactSchedule {
         for from in self.senders(&sends, choice, carrying.as_deref()) {
             self.sent_by(&sends, from, &mut slots);
         }
-        let own = self.own.step(number).transfers.iter();
-        slots.extend(own.map(|one| Slot::stating(&self.own, number, one, &sends.none)));
+        slots.extend(self.single(number, &sends.none));
         let carries = |slot: &Slot<'_>| carrying.as_ref().is_none_or(|keys| keys.binary_search(&slot.key()).is_ok());
         slots.retain(|slot| choice.joins(slot.from, slot.to) && carries(slot));
         merge(&mut slots);
@@ -190,22 +197,33 @@ impl CompactSchedule {
     }
 
     /// The moves in a step of chunks [seen from rank 0](CompactSchedule::seen_from_rank_0), as if none of them were an
-    /// exception: those of the pattern, or what repeats in its place.
+    /// exception: those of the pattern, or what repeats in its place, without what is left out.
     ///
-    /// O(moves stated of the step, and log of the chunks for each; and moves visited).
+    /// O(moves stated of the step, and log of the chunks for each; and moves visited, with log of what is left out).
     pub fn for_each_translated(
         &self,
         number: u32,
         seen: &[(ChunkId, RankId)],
         mut visit: impl FnMut(RankId, RankId, &Transfer, ChunkId),
     ) {
-        let moved = |transfer: &Transfer, by| [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
+        let without = &self.exceptions.without;
+        let left_out = without.step(number).transfers.iter().flat_map(|transfer| {
+            let way = (transfer.from, transfer.to, transfer.via, transfer.op);
+            without.chunks(transfer).iter().map(move |&chunk| (chunk, way))
+        });
+        let mut left_out: Vec<_> = left_out.collect();
+        left_out.sort_unstable();
+        let mut moved = |transfer: &Transfer, chunk: ChunkId, by: RankId| {
+            let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
+            let chunk = self.translation.chunk(chunk, by);
+            if left_out.binary_search(&(chunk, (from, to, transfer.via, transfer.op))).is_err() {
+                visit(from, to, transfer, chunk);
+            }
+        };
         for transfer in self.pattern.step(number).transfers {
             for &chunk in self.pattern.chunks(transfer) {
-                for by in translations_to(seen, chunk).filter(|&by| !self.is_departed((chunk, by))) {
-                    let [from, to] = moved(transfer, by);
-                    visit(from, to, transfer, self.translation.chunk(chunk, by));
-                }
+                let following = translations_to(seen, chunk).filter(|&by| !self.is_departed((chunk, by)));
+                following.for_each(|by| moved(transfer, chunk, by));
             }
         }
         let Some(cell) = &self.cell else { return };
@@ -214,9 +232,7 @@ impl CompactSchedule {
                 let (of_rank_0, owner) = self.translation.seen_from_rank_0(chunk);
                 let alike = |other: &RankId| cell.home(*other) == cell.home(owner);
                 for other in translations_to(seen, of_rank_0).filter(alike) {
-                    let by = self.translation.between(owner, other);
-                    let [from, to] = moved(transfer, by);
-                    visit(from, to, transfer, self.translation.chunk(chunk, by));
+                    moved(transfer, chunk, self.translation.between(owner, other));
                 }
             }
         }
@@ -229,9 +245,9 @@ impl CompactSchedule {
         self.for_each_translated(number, &wanted, |from, to, transfer, _| {
             keys.push((from, (to, transfer.via, transfer.op)));
         });
-        let own: Step<'_> = self.own.step(number);
-        for transfer in own.transfers {
-            if self.own.chunks(transfer).iter().any(|chunk| chunks.contains(&chunk.0)) {
+        let own = &self.exceptions.moves;
+        for transfer in own.step(number).transfers {
+            if own.chunks(transfer).iter().any(|chunk| chunks.contains(&chunk.0)) {
                 keys.push((transfer.from, (transfer.to, transfer.via, transfer.op)));
             }
         }
@@ -267,7 +283,7 @@ impl Timetable for CompactSchedule {
     }
 
     fn count_of(&self, slot: &Slot<'_>) -> usize {
-        if self.exceptions.is_empty() { slot.stated() } else { self.chunks(slot).count() }
+        if self.exceptions.chunks.is_empty() { slot.stated() } else { self.chunks(slot).count() }
     }
 
     fn for_each_load(
@@ -277,7 +293,7 @@ impl Timetable for CompactSchedule {
         visit: &mut dyn FnMut(u32, &StepLoads),
     ) {
         let mut loads = StepLoads::none(problem);
-        let exceptions = self.seen_from_rank_0(self.exceptions.iter().copied());
+        let exceptions = self.seen_from_rank_0(self.exceptions.chunks.iter().copied());
         for step in steps {
             loads.clear();
             self.for_each_of(step, |slot| loads.add(problem, &slot, self.chunks(&slot).next().is_some()));
@@ -300,6 +316,10 @@ fn merge(slots: &mut Vec<Slot<'_>>) {
         let same = later.key() == kept.key();
         if same {
             kept.own.to_mut().extend_from_slice(&later.own);
+            if !later.without.is_empty() {
+                kept.without.to_mut().extend_from_slice(&later.without);
+                kept.without.to_mut().sort_unstable();
+            }
             kept.translated += later.translated;
             // A rank sends once a way by the pattern, and once as its like.
             if !later.repeated.is_empty() {

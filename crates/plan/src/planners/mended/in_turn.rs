@@ -35,7 +35,7 @@
 use std::collections::BTreeMap;
 
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Translation};
+use collsynth_core::schedule::{CompactSchedule, Exceptions, Op, Repeated, Schedule, Translation};
 use collsynth_core::topology::{DimRef, Direction, FailedLink, Link, LinkId, RankId, Topology, TopologySpec};
 
 use super::around_failures;
@@ -96,8 +96,9 @@ fn there_and_back(problem: &Problem, gathered: &CompactSchedule) -> Option<Compa
         let moves = then(&backward(moves, translation, home), moves);
         Repeated { period: period.clone(), chunks: chunks.clone(), moves }
     });
-    let (pattern, own) = (twice(gathered.pattern()), twice(gathered.own()));
-    CompactSchedule::with_period(problem, pattern, repeated, own, gathered.exceptions().to_vec()).ok()
+    let Exceptions { chunks, without, moves } = gathered.exceptions();
+    let exceptions = Exceptions { chunks: chunks.clone(), without: twice(without), moves: twice(moves) };
+    CompactSchedule::new(problem, twice(gathered.pattern()), repeated, exceptions).ok()
 }
 
 /// Moves the other way in reverse order, each translated so that its sender is where `home` takes it.

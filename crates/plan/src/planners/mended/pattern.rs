@@ -2,7 +2,7 @@
 
 use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Schedule};
+use collsynth_core::schedule::{CompactSchedule, Exceptions, Schedule};
 use collsynth_core::topology::Topology;
 
 use crate::model::control::Control;
@@ -38,11 +38,8 @@ pub(super) fn of_trees(
     let Some(trees) = TemplateTrees::narrowest(&task, torus, least..=most_steps(&task, least)) else { return Ok(None) };
     let phases = phases.iter().map(|&collected| trees.pattern(&intact(topology), parts, collected));
     let pattern = phases.reduce(|first, second| then(&first, &second)).unwrap_or_default();
-    let mut own = Schedule::builder();
-    pattern.widths().for_each(|width| {
-        own.step(width);
-    });
-    Ok(CompactSchedule::new(problem, pattern, own.finish(), Vec::new()).ok())
+    let none = Exceptions::replacing(Vec::new(), Schedule::of_widths(pattern.widths()));
+    Ok(CompactSchedule::new(problem, pattern, None, none).ok())
 }
 
 /// One schedule after the other.

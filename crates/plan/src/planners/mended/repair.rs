@@ -38,6 +38,7 @@ use crate::model::moves::Moves;
 use crate::model::network::{LiveLink, Message, Network, WAIT};
 use crate::model::widths::even_widths;
 use crate::planners::template::TemplateSchedule;
+use crate::search::altered::with_exceptions;
 use crate::search::negotiation::Slots;
 use crate::search::path_routing::Router;
 
@@ -330,6 +331,6 @@ impl<'a> Repair<'a> {
                 builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
             }
         }
-        CompactSchedule::new(problem, builder.finish(), own, exceptions).ok()
+        with_exceptions(problem, builder.finish(), exceptions, own).ok()
     }
 }

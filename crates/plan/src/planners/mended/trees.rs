@@ -34,6 +34,7 @@ use crate::model::moves::Moves;
 use crate::model::network::{LiveLink, Network, WAIT, most_useful};
 use crate::model::widths::bounded_widths;
 use crate::planners::template::TemplateTrees;
+use crate::search::altered::with_exceptions;
 use crate::search::negotiation::Slots;
 use crate::search::tree_routing::{Arrival, TreeRouter};
 
@@ -433,6 +434,6 @@ impl<'a> Growth<'a> {
                 builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
             }
         }
-        CompactSchedule::new(problem, builder.finish(), own, exceptions).ok()
+        with_exceptions(problem, builder.finish(), exceptions, own).ok()
     }
 }

@@ -34,7 +34,7 @@ pub(in crate::json) struct ScheduleFile {
     #[cfg_attr(feature = "schema", schemars(with = "bool"))]
     pub relays: Option<bool>,
     /// With this, the schedule is in the compact form: the chunks that do not follow the `pattern` of the steps,
-    /// ascending. Only they have moves in `transfers`. May be empty.
+    /// ascending. Only they, and chunks of a `without`, have moves in `transfers`. May be empty.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
     pub exceptions: Option<ChunkList>,
@@ -59,18 +59,15 @@ pub(in crate::json) struct ScheduleFile {
     pub origin: Option<Object<OriginEntry>>,
 }
 
-/// Says in the schema that `relays` belongs to `groups`, a `pattern` to `exceptions`, and a `cell` to `period`.
+/// Says in the schema that `relays` belongs to `groups`, a `pattern` and `without` to `exceptions`, and a `cell` to
+/// `period`.
 #[cfg(feature = "schema")]
 fn keys_that_belong(schema: &mut schemars::Schema) {
-    let pattern = serde_json::json!({"required": ["pattern"], "properties": {"pattern": {"minItems": 1}}});
-    let explicit = serde_json::json!({"properties": {"steps": {"items": {"not": pattern}}}});
-    let cell = serde_json::json!({"required": ["cell"], "properties": {"cell": {"minItems": 1}}});
-    let alike = serde_json::json!({"properties": {"steps": {"items": {"not": cell}}}});
-    let either = |one, other| serde_json::json!({"anyOf": [one, other]});
-    let rules = [
-        either(serde_json::json!({"required": ["exceptions"]}), explicit),
-        either(serde_json::json!({"required": ["period"]}), alike),
-    ];
+    let rules = [("exceptions", "pattern"), ("exceptions", "without"), ("period", "cell")].map(|(of, key)| {
+        let has_some = serde_json::json!({"required": [key], "properties": {key: {"minItems": 1}}});
+        let has_none = serde_json::json!({"properties": {"steps": {"items": {"not": has_some}}}});
+        serde_json::json!({"anyOf": [serde_json::json!({"required": [of]}), has_none]})
+    });
     schema.insert("allOf".to_owned(), serde_json::json!(rules));
     let belongs = serde_json::json!({"relays": ["groups"], "period": ["exceptions"], "cell": ["period"]});
     schema.insert("dependentRequired".to_owned(), belongs);
@@ -262,6 +259,11 @@ pub(in crate::json) struct StepEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
     pub cell: Option<Vec<Object<TransferEntry>>>,
+    /// In the compact form, moves that are left out, though the `pattern` or the `cell` has them. Their chunks may have
+    /// moves in `transfers` instead.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
+    pub without: Option<Vec<Object<TransferEntry>>>,
     /// At most one for each directed link.
     pub transfers: Vec<Object<TransferEntry>>,
 }

@@ -22,7 +22,7 @@ use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, Volu
 use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::schedule::{
-    AnySchedule, AnySolution, CompactError, CompactSchedule, Origin, Repeated, Schedule, Solution,
+    AnySchedule, AnySolution, CompactError, CompactSchedule, Exceptions, Origin, Repeated, Schedule, Solution,
 };
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
@@ -179,10 +179,13 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
     if file.period.is_none() && file.cell.is_some() {
         return Err(belongs("cell", "period"));
     }
-    let (mut patterns, mut cells, mut steps) = (Vec::new(), Vec::new(), Vec::new());
-    for Object(StepEntry { width, pattern, cell, transfers }) in file.steps {
+    let [mut patterns, mut cells, mut lacking, mut steps] = [(); 4].map(|()| Vec::new());
+    for Object(StepEntry { width, pattern, cell, without, transfers }) in file.steps {
         if file.period.is_none() && cell.is_some() {
             return Err(belongs("cell", "period").within(PathItem::Index(steps.len())).at("steps"));
+        }
+        if file.exceptions.is_none() && without.is_some() {
+            return Err(belongs("without", "exceptions").within(PathItem::Index(steps.len())).at("steps"));
         }
         if file.exceptions.is_none() && pattern.is_some() {
             let message = "a pattern belongs to the compact form: state `exceptions` too, `[]` if there are none \
@@ -191,6 +194,7 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
         }
         patterns.push((width.get(), pattern.unwrap_or_default()));
         cells.push((width.get(), cell.unwrap_or_default()));
+        lacking.push((width.get(), without.unwrap_or_default()));
         steps.push((width.get(), transfers));
     }
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
@@ -202,7 +206,8 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
         let ids = chunk_ids(&problem, list).map_err(|fault| fault.at(key))?;
         Ok(ids.into_iter().map(ChunkId).collect())
     };
-    let exceptions = listed(exceptions, "exceptions")?;
+    let exceptions =
+        Exceptions { chunks: listed(exceptions, "exceptions")?, without: read(lacking, "without")?, moves: own };
     let repeated = match file.period {
         Some(period) => {
             let chunks = file.cell.map_or_else(|| Ok(Vec::new()), |list| listed(list, "cell"))?;
@@ -210,10 +215,14 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
         }
         None => None,
     };
-    let compact = CompactSchedule::with_period(&problem, read(patterns, "pattern")?, repeated, own, exceptions);
+    let compact = CompactSchedule::new(&problem, read(patterns, "pattern")?, repeated, exceptions);
     let schedule = compact.map_err(|error| {
         let key = match error {
             CompactError::Period(_) => "period",
+            CompactError::NotMade { step, .. } => {
+                let fault = Fault::new(FormatCode::F010, error).at("without");
+                return fault.within(PathItem::Index(step as usize - 1)).at("steps");
+            }
             CompactError::CellOrder(_) | CompactError::NotOfFirstCell(_) | CompactError::NotListed(_) => "cell",
             _ => "exceptions",
         };

@@ -12,7 +12,7 @@ use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsB
 use collsynth_core::collective::{ChunkId, Collective};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{
-    Choice, Op, Origin, Repeated, Schedule, Solution, Stated, Step, Timetable, Transfer, View,
+    Choice, Exceptions, Op, Origin, Repeated, Schedule, Solution, Stated, Step, Timetable, Transfer, View,
 };
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
@@ -93,7 +93,8 @@ fn write_moves(out: &mut String, schedule: View<'_>) -> fmt::Result {
         View::Explicit(schedule) => (schedule, Vec::new()),
         View::Compact(schedule) => {
             out.push_str(",\n  \"exceptions\": ");
-            write_list(out, ",", schedule.exceptions())?;
+            let Exceptions { chunks, without, moves } = schedule.exceptions();
+            write_list(out, ",", chunks)?;
             let mut others = vec![("pattern", schedule.pattern())];
             if let Some(Repeated { period, chunks, moves }) = schedule.repeated() {
                 out.push_str(",\n  \"period\": ");
@@ -102,7 +103,10 @@ fn write_moves(out: &mut String, schedule: View<'_>) -> fmt::Result {
                 write_list(out, ",", chunks)?;
                 others.push(("cell", moves));
             }
-            (schedule.own(), others)
+            if without.move_count() > 0 {
+                others.push(("without", without));
+            }
+            (moves, others)
         }
     };
     out.push_str(",\n  \"steps\": ");

@@ -6,7 +6,7 @@ use super::fact::{Data, Fact, Place};
 use super::finding::Finding;
 use super::report::{Observed, Report};
 use crate::verify::facts::code::Code;
-use collsynth_core::collective::ChunkSet;
+use collsynth_core::collective::{ChunkId, ChunkSet};
 
 /// Collects facts in any order, keeps the first ones and counts all.
 pub(in crate::verify) struct Ledger {
@@ -86,6 +86,11 @@ impl Ledger {
         }
         let kept = if code.is_warning() { &self.warnings } else { &self.violations };
         kept.len() < self.limit || kept.last_key_value().is_some_and(|(last, _)| (place, code) < (last.0, last.1))
+    }
+
+    /// Marks a chunk of which nothing is wrong, but of whose translations something may be.
+    pub(in crate::verify) fn suspect(&mut self, chunk: ChunkId) {
+        self.marks.iter_mut().for_each(|marks| _ = marks.chunks.insert(chunk));
     }
 
     /// Keeps a counted fact, and drops the last one if there are too many.

@@ -268,7 +268,13 @@ impl<'a> Execution<'a> {
             (Held::Value(old), Held::Value(new)) if self.values.same(old, new) => {
                 return self.note(Code::W001, run, one, Data::None);
             }
-            (Held::Value(_), Held::Value(_)) => new,
+            (Held::Value(old), Held::Value(value)) => {
+                // Arrivals of a step are added in the order of their senders, which translation changes.
+                if self.values.count(old) == self.values.count(value) && self.values.includes(old, value) {
+                    self.ledger.suspect(run.chunk);
+                }
+                new
+            }
         };
         let cell = &mut self.cells[to.index()];
         cell.held = result;

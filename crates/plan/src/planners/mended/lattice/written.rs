@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{CompactSchedule, Op, Repeated, Schedule, Translation};
+use collsynth_core::schedule::{CompactSchedule, Exceptions, Op, Repeated, Schedule, Translation};
 use collsynth_core::topology::{RankId, Torus};
 
 use super::negotiation::Negotiation;
@@ -42,9 +42,8 @@ impl<'a> Departures<'a> {
     /// The schedule, with the pattern, at these widths.
     pub fn finish(mut self, problem: &Problem, pattern: &Schedule, widths: &[u32]) -> Option<CompactSchedule> {
         self.chunks.sort_unstable();
-        let [mut template, mut cell, mut own] = [(); 3].map(|()| Schedule::builder());
+        let [mut template, mut cell] = [(); 2].map(|()| Schedule::builder());
         for ((step, of_step), &width) in pattern.steps().zip(self.moves).zip(widths) {
-            own.step(width);
             template.step(width);
             for transfer in step.transfers {
                 let chunks = pattern.chunks(transfer).iter().copied();
@@ -56,8 +55,8 @@ impl<'a> Departures<'a> {
             }
         }
         let repeated = Repeated { period: self.period.to_vec(), chunks: self.chunks, moves: cell.finish() };
-        let (pattern, own) = (template.finish(), own.finish());
-        CompactSchedule::with_period(problem, pattern, Some(repeated), own, Vec::new()).ok()
+        let none = Exceptions::replacing(Vec::new(), Schedule::of_widths(widths.iter().copied()));
+        CompactSchedule::new(problem, template.finish(), Some(repeated), none).ok()
     }
 }
 
