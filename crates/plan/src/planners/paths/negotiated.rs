@@ -13,7 +13,7 @@
 //! ```
 //!
 //! On a torus, negotiation starts from the [template](crate::Template) of the intact machine, so that only messages
-//! that the failures touch have to move.
+//! that the failures touch have to move; of a demand, those that meet where many go.
 //!
 //! # Applies
 //!
@@ -26,7 +26,8 @@
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
 //! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](crate::Mended) is there before, in
 //! less time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in
-//! steps that are all 1 wide, with more patience, and reduces the steps again.
+//! steps that are all 1 wide, with more patience, and reduces the steps again. Where a try takes long (from some 300 ranks
+//! on), there is one, from the bound: where its conflicts do not settle, it widens the step that has most of them.
 //!
 //! # Complexity
 //!
@@ -106,6 +107,8 @@ fn is_left_to_mended(task: &Task<'_>) -> bool {
     is_large && has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
 }
 
+/// The most parts of a message in the template of a demand.
+const DEMAND_PARTS: u32 = 4;
 /// Messages between two looks at the clock.
 const POLLED: usize = 1 << 16;
 
@@ -123,7 +126,8 @@ impl Guide for TemplateGuide {
         abandon: &dyn Fn() -> bool,
     ) -> Vec<LiveLink> {
         let mut paths = vec![WAIT; messages.len() * steps];
-        let Some((intact, template)) = template(problem, steps) else {
+        let parts = parts_of_template(problem);
+        let Some((intact, template)) = template(problem, parts, steps) else {
             return paths;
         };
         let mut live = vec![WAIT; intact.links().len()];
@@ -138,7 +142,7 @@ impl Guide for TemplateGuide {
             }
             let (origin, dest) = (RankId(message.origin), RankId(message.dest));
             let first = problem.collective().first_chunk(ranks, origin, dest);
-            let part = first.map_or(0, |first| message.chunk.0 - first.0);
+            let part = first.map_or(0, |first| message.chunk.0 - first.0) % parts;
             for (step, link) in template.path(&intact, origin, dest, part) {
                 path[step] = live[link.index()];
                 if path[step] == WAIT {
@@ -155,13 +159,17 @@ impl Guide for TemplateGuide {
     }
 }
 
-fn template(problem: &Problem, steps: usize) -> Option<(Topology, TemplateSchedule)> {
+/// The parts of a message in the template. Of a demand, those of the largest message, but not many: the next chunks of
+/// a message take the same paths again.
+fn parts_of_template(problem: &Problem) -> u32 {
+    let demand = problem.collective().kind.demand();
+    demand.map_or(problem.parts(), |demand| demand.counts().max().unwrap_or(1).clamp(1, DEMAND_PARTS))
+}
+
+fn template(problem: &Problem, parts: u32, steps: usize) -> Option<(Topology, TemplateSchedule)> {
     let topology = problem.topology();
     let torus = topology.as_torus().filter(|torus| torus.is_symmetric())?;
-    if problem.collective().kind.demand().is_some() {
-        return None;
-    }
-    let template = TemplateSchedule::new(torus, problem.parts(), u32::try_from(steps).ok()?)?;
+    let template = TemplateSchedule::new(torus, parts, u32::try_from(steps).ok()?)?;
     let intact = Topology::new(TopologySpec::new(topology.spec().shape.clone())).ok()?;
     Some((intact, template))
 }

@@ -52,7 +52,16 @@ const RESHAPE_ROUNDS: u32 = 8;
 /// pressure, and their end.
 const PATIENT_TRIES: u64 = 2;
 const PATIENT_CAP: f64 = 3.0;
-const GREAT_PATIENCE: Patience = Patience { rounds: 1500, progress: 0, work: 250_000_000 };
+const GREAT_PATIENCE: Patience = Patience { rounds: 1500, progress: 0, work: 250_000_000, is_great: true };
+
+/// A try of more work than this is long: there is only one, which widens steps until it has a schedule, each time after
+/// so many rounds that did not settle this share of the conflicts, and took so large a share of all work: more if few
+/// conflicts are left.
+const LONG_TRY: u64 = 1_000_000_000;
+const LONG_PATIENCE: u32 = 3;
+const LONG_SHARE: (u64, u64) = (8, 32);
+const FEW: u64 = 10;
+const SETTLED: f64 = 0.1;
 
 /// The limits of a try.
 #[derive(Clone, Copy, Debug)]
@@ -62,11 +71,13 @@ struct Patience {
     progress: u64,
     /// or after this work in any case.
     work: u64,
+    is_great: bool,
 }
 
 impl Patience {
     fn usual(routing: u64) -> Self {
-        Self { rounds: PATIENCE_ROUNDS, progress: PATIENCE_ROUTINGS * routing, work: TRY_ROUTINGS * routing }
+        let (progress, work) = (PATIENCE_ROUTINGS * routing, TRY_ROUTINGS * routing);
+        Self { rounds: PATIENCE_ROUNDS, progress, work, is_great: false }
     }
 }
 
@@ -114,14 +125,23 @@ impl<'a, S: Strategy> Search<'a, S> {
         if self.task.price.is_none() && self.task.incumbent.is_some_and(|(_, known)| known <= u64::from(least_width)) {
             self.share = TO_SAVE_STEPS;
         }
+        let is_long = |steps: &u32| self.cost(*steps) > LONG_TRY;
+        match self.strategy.step_choices(least_width, Aim::Any).first().copied().filter(is_long) {
+            Some(steps) => self.widen(steps, least_width),
+            None => self.search(least_width),
+        }
+        let stopped = self.control.stop().unwrap_or(StopReason::Finished);
+        let Found { widths, routes } = self.best.ok_or(PlanError::Stopped { stopped })?;
+        Ok((widths, routes, stopped))
+    }
+
+    /// Climbs to some point, then works its way down.
+    fn search(&mut self, least_width: u32) {
         self.climb(least_width);
         let gap = self.point().is_some_and(|(_, width)| width > least_width);
         let sharper = self.task.sharper.filter(|_| gap).map(|bounds| bounds.sharp());
         let least_width = sharper.map_or(0, |bounds| bounds.least_width(self.task.problem.parts())).max(least_width);
         self.descend(least_width);
-        let stopped = self.control.stop().unwrap_or(StopReason::Finished);
-        let Found { widths, routes } = self.best.ok_or(PlanError::Stopped { stopped })?;
-        Ok((widths, routes, stopped))
     }
 
     /// Widens by 1, then in growing strides, until a point is reached. A failed try leaves a wide schedule behind: the
@@ -142,6 +162,47 @@ impl<'a, S: Strategy> Search<'a, S> {
                 return;
             }
         }
+    }
+
+    /// One try, whose steps are widened where conflicts do not settle.
+    fn widen(&mut self, steps: u32, least_width: u32) {
+        let abandon = || self.is_abandoned(steps);
+        let start = self.start(steps, least_width, 1, PRESSURE_CAPS[0], false);
+        let Some(mut negotiation) = self.strategy.begin(start, &abandon) else { return };
+        let (mut least, mut work_then, mut slow_rounds) = (u64::MAX, 0, 0);
+        for round in 0.. {
+            let remaining = negotiation.slots().overfull();
+            let width: u32 = negotiation.slots().widths().iter().sum();
+            let label = format!("{steps} steps, width {width}");
+            self.control.report(Progress { planner: self.planner, attempt: &label, round, remaining });
+            if remaining == 0 || self.control.stop().is_some() {
+                break;
+            }
+            let work = negotiation.work();
+            if remaining as f64 <= (1.0 - SETTLED) * least as f64 {
+                (least, work_then, slow_rounds) = (remaining, work, 0);
+            }
+            // A unit of width is room for a chunk in each column.
+            let units = remaining / negotiation.slots().columns() as u64;
+            let (rounds, share) = match remaining {
+                ..=FEW => (LONG_PATIENCE, LONG_SHARE.0),
+                _ if units > 1 => (1, u64::MAX),
+                _ => (LONG_PATIENCE, LONG_SHARE.1),
+            };
+            if slow_rounds >= rounds && work - work_then >= work / share {
+                (0..units.clamp(1, u64::from(steps))).for_each(|_| negotiation.slots().widen());
+                (least, work_then, slow_rounds) = (u64::MAX, work, 0);
+            }
+            slow_rounds += 1;
+            negotiation.round(self.control);
+            negotiation.slots().raise();
+        }
+        self.best = Some(Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() });
+    }
+
+    /// Is time up before everything has a route, where that takes long?
+    fn is_abandoned(&self, steps: u32) -> bool {
+        self.strategy.routing_work(steps) > LAST_ROUTING && self.control.stop().is_some()
     }
 
     /// Narrows the point reached while it can, then tries fewer steps.
@@ -237,7 +298,7 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn reaches_patiently(&mut self, width: u32) -> bool {
         let steps = self.strategy.patient_steps(width).filter(|&steps| self.pays(steps, width));
         self.control.stop().is_none()
-            && steps.is_some_and(|steps| self.reaches_in(steps, width, 0..PATIENT_TRIES, Some(GREAT_PATIENCE)))
+            && steps.is_some_and(|steps| self.reaches_in(steps, width, 0..PATIENT_TRIES, GREAT_PATIENCE))
     }
 
     /// The most work that a try may cost.
@@ -263,12 +324,12 @@ impl<'a, S: Strategy> Search<'a, S> {
             return false;
         }
         self.tried.insert((steps, width), tries);
-        self.reaches_in(steps, width, tried..tries, None)
+        self.reaches_in(steps, width, tried..tries, Patience::usual(self.strategy.routing_work(steps)))
     }
 
     /// Tries a point several times, from different starts, and keeps the first success in the order of the tries, which
     /// run in parallel without effect on the outcome.
-    fn reaches_in(&mut self, steps: u32, width: u32, tries: Range<u64>, patience: Option<Patience>) -> bool {
+    fn reaches_in(&mut self, steps: u32, width: u32, tries: Range<u64>, patience: Patience) -> bool {
         let tried = tries.start;
         let fallback = Mutex::new(None);
         let first = AtomicU64::new(u64::MAX);
@@ -298,6 +359,12 @@ impl<'a, S: Strategy> Search<'a, S> {
         reached
     }
 
+    fn start(&self, steps: u32, width: u32, number: u64, pressure_cap: f64, patient: bool) -> Start {
+        let widths = self.strategy.widths(steps, width, number);
+        let seed = self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number);
+        Start { widths, number, pressure_cap, patient, seed }
+    }
+
     /// One try to reach a point; if it fails, overfull steps are widened until they are not. Tries differ in their
     /// widths and order, in the cap on the pressure, and in whether widths may move. A try ends once an earlier one,
     /// `first`, has succeeded. `None` if it was abandoned before everything had a route.
@@ -306,23 +373,16 @@ impl<'a, S: Strategy> Search<'a, S> {
         steps: u32,
         width: u32,
         number: u64,
-        patience: Option<Patience>,
+        patience: Patience,
         first: &AtomicU64,
     ) -> Option<Found<Routes<S>>> {
-        let long = self.strategy.routing_work(steps) > LAST_ROUTING;
-        let abandon = || long && self.control.stop().is_some();
+        let abandon = || self.is_abandoned(steps);
         let usual_cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
-        let start = Start {
-            widths: self.strategy.widths(steps, width, number),
-            number,
-            pressure_cap: patience.map_or(usual_cap, |_| PATIENT_CAP),
-            patient: patience.is_some(),
-            seed: self.task.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number),
-        };
+        let cap = if patience.is_great { PATIENT_CAP } else { usual_cap };
+        let start = self.start(steps, width, number, cap, patience.is_great);
         let label = format!("{steps} steps, width {width}, try {}", number + 1);
         self.control.report(Progress { planner: self.planner, attempt: &label, round: 0, remaining: 0 });
         let mut negotiation = self.strategy.begin(start, &abandon)?;
-        let patience = patience.unwrap_or(Patience::usual(self.strategy.routing_work(steps)));
         let (mut least, mut work_then, mut stale_rounds) = (u64::MAX, 0, 0);
         for round in 0.. {
             let remaining = negotiation.slots().overfull();
