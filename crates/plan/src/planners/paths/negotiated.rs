@@ -26,8 +26,8 @@
 //! rounded up to whole chunks); later tries go slightly above. On tori with failed cables the first try nearly always
 //! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](crate::Mended) is there before, in
 //! less time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in
-//! steps that are all 1 wide, with more patience, and reduces the steps again. Where a try takes long (from some 300 ranks
-//! on), there is one, from the bound: where its conflicts do not settle, it widens the step that has most of them.
+//! steps that are all 1 wide, with more patience, and reduces the steps again. Where a try takes long (from some 300
+//! ranks on), there is one, from the bound: where its conflicts do not settle, it widens the step that has most of them.
 //!
 //! # Complexity
 //!
