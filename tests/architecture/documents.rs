@@ -43,8 +43,15 @@ fn every_test_module_is_described() {
     for program in entries(&tests).iter().filter(|path| path.join("main.rs").is_file()) {
         found.push(program.strip_prefix(&tests).expect("found below").display().to_string());
         let inner = entries(program);
-        let modules = inner.iter().filter(is_module).filter(|path| !path.ends_with("main.rs"));
-        found.extend(modules.map(|path| path.strip_prefix(&tests).expect("found below").display().to_string()));
+        let name = |path: &PathBuf| path.strip_prefix(&tests).expect("found below").display().to_string();
+        for path in inner.iter().filter(is_module).filter(|path| !path.ends_with("main.rs")) {
+            // A folder has a row, or each of its files.
+            let within = format!("{}/", name(path));
+            match modules.iter().any(|row| row.starts_with(&within)) {
+                true => found.extend(entries(path).iter().filter(|path| !path.ends_with("mod.rs")).map(name)),
+                false => found.push(name(path)),
+            }
+        }
     }
     found.sort();
     modules.sort();

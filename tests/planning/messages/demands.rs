@@ -25,7 +25,7 @@ struct Case {
 }
 
 fn cases(pace: &str) -> Vec<Case> {
-    let lines = include_str!("../data/demands.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("../../data/demands.txt").lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).filter(|f| f[6] == pace).map(read).collect()
 }
 

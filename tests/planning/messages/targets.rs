@@ -128,7 +128,7 @@ fn judged(sets: &str) -> Vec<Judged> {
 /// The least volume in the fewest steps that allow it; the diameter alone is not always enough for that volume.
 #[test]
 fn random_failures_are_met_at_the_joint_optimum() {
-    let sets = judged(include_str!("../data/random_failures.txt"));
+    let sets = judged(include_str!("../../data/random_failures.txt"));
     let at_both_bounds = sets.iter().filter(|set| set.reached == (set.diameter, set.width)).count();
     let optimal = sets.iter().filter(|set| set.reached == (set.steps, set.width)).count();
     assert!(at_both_bounds * 10 >= sets.len() * 9, "{at_both_bounds} of {}", sets.len());
@@ -138,7 +138,7 @@ fn random_failures_are_met_at_the_joint_optimum() {
 /// Where the diameter is too short for the least volume, the plan takes no more steps than the linear program.
 #[test]
 fn hard_failures_are_met_at_the_joint_optimum() {
-    let sets = judged(include_str!("../data/hard_failures.txt"));
+    let sets = judged(include_str!("../../data/hard_failures.txt"));
     let optimal = sets.iter().filter(|set| set.reached == (set.steps, set.width)).count();
     assert!(optimal + 2 >= sets.len(), "{optimal} of {}", sets.len());
 }

@@ -62,7 +62,7 @@ fn one_dead_cable_is_proven_exactly_and_symmetries_make_it_small() {
 #[test]
 fn recorded_sets_of_failures_are_proven_to_the_value_of_another_solver() {
     let mut better = 0;
-    for line in include_str!("../data/random_failures.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in include_str!("../../data/random_failures.txt").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let extents: Vec<u32> = fields[0].split('x').map(|extent| extent.parse().unwrap()).collect();
         if extents.iter().product::<u32>() > 32 {

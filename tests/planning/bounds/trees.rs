@@ -7,7 +7,7 @@ use collsynth::problem::Problem;
 use collsynth::topology::{Link, LinkId, RankId, Topology};
 use fastrand::Rng;
 
-use crate::partitions::damaged;
+use super::partitions::damaged;
 use crate::support::plans::{plan, ratio, steps_and_volume, torus};
 
 fn kinds() -> [Kind; 5] {
