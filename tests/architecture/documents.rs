@@ -48,7 +48,10 @@ fn every_test_module_is_described() {
             // A folder has a row, or each of its files.
             let within = format!("{}/", name(path));
             match modules.iter().any(|row| row.starts_with(&within)) {
-                true => found.extend(entries(path).iter().filter(|path| !path.ends_with("mod.rs")).map(name)),
+                true => {
+                    let files = entries(path);
+                    found.extend(files.iter().filter(is_module).filter(|path| !path.ends_with("mod.rs")).map(name));
+                }
                 false => found.push(name(path)),
             }
         }

@@ -1,28 +1,14 @@
 //! The `synth` command from outside: what it prints, writes and returns.
 
-mod compare;
-mod convert;
-mod endings;
+mod answers;
 mod failures;
-mod fallbacks;
-mod forms;
+mod files;
 mod hints;
-mod jobs;
-mod limits;
-mod lower;
 mod names;
 mod options;
-mod pareto;
-mod pictures;
 mod planning;
-mod ranks;
-mod run;
-mod show;
+mod running;
+mod showing;
 #[path = "../support/mod.rs"]
 mod support;
-mod survey;
-mod transcripts;
-mod verdicts;
-mod view;
-mod words;
-mod written;
+mod surveys;

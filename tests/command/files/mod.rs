@@ -1,0 +1,6 @@
+//! Files of one form from another, and for other tools.
+
+mod convert;
+mod forms;
+mod lower;
+mod written;

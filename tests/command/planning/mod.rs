@@ -1,0 +1,6 @@
+//! Plans: of one collective and of several, compared, and as curves.
+
+mod compare;
+mod jobs;
+mod pareto;
+mod plan;

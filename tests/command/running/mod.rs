@@ -1,0 +1,4 @@
+//! Schedules run on buffers.
+
+mod ranks;
+mod run;

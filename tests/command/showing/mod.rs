@@ -1,0 +1,5 @@
+//! Schedules to look at.
+
+mod pictures;
+mod show;
+mod view;

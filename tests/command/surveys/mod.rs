@@ -1,0 +1,4 @@
+//! Many failures: surveyed, and planned for beforehand.
+
+mod fallbacks;
+mod survey;
