@@ -40,6 +40,26 @@ fn small_files_take_little_memory() {
     assert!(count >= 20, "{count}");
 }
 
+/// A pattern of many directions is not written out for all ranks, to see that it makes the moves that are left out.
+#[test]
+fn moves_that_are_left_out_take_little_memory() {
+    let bench = Bench::new();
+    let pattern: Vec<String> = (1..400).map(|to| format!("{{\"from\": 0, \"to\": {to}, \"chunks\": [0]}}")).collect();
+    let left_out = |rank: u32| format!("{{\"from\": {rank}, \"to\": {}, \"chunks\": [{rank}]}}", rank + 1);
+    let without: Vec<String> = (0..25).map(|number| left_out(390 * number)).collect();
+    let file = format!(
+        "{{\"format\": \"collective-schedule/1\", \"topology\": {{\"torus\": [10000]}}, \"collective\": \
+         {{\"kind\": \"all_gather\"}}, \"exceptions\": [], \"steps\": [{{\"pattern\": [{}], \"without\": [{}], \
+         \"transfers\": []}}]}}",
+        pattern.join(","),
+        without.join(",")
+    );
+    bench.write("file", &file);
+    let output = synth(&bench, "verify file", file.len());
+    let seen = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.code() == Some(2) && seen.contains("SYNTH_MAX_MEMORY allows more"), "{seen}");
+}
+
 #[test]
 fn deep_nesting_is_refused() {
     let bench = Bench::new();

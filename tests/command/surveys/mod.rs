@@ -1,4 +1,4 @@
-//! Many failures: surveyed, and planned for beforehand.
+//! Surveys over sets of failures, and fallback plans for them.
 
 mod fallbacks;
 mod survey;

@@ -256,8 +256,8 @@ fn intact(problem: &Problem) -> Option<Problem> {
     Problem::new(machine, problem.collective().clone()).ok()
 }
 
-/// The chunks in a scope for which the run of their moves finds anything, all of them without a problem; `None` if that
-/// takes too much memory.
+/// The chunks in a scope for which the run of their moves finds anything; without a problem to run them on, all.
+/// `None` if that takes too much memory.
 fn wrong_chunks(problem: Option<&Problem>, moves: &Schedule, scope: &Scope<'_>, memory: u64) -> Option<ChunkSet> {
     let most = scope.chunks().last().map_or(0, |last| last.0 + 1);
     let all = || {

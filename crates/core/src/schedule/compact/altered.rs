@@ -2,8 +2,8 @@
 
 use super::{CompactError, CompactSchedule};
 use crate::collective::{ChunkId, ChunkSet};
-use crate::schedule::slot::Slot;
-use crate::schedule::{Choice, Schedule};
+use crate::schedule::{Op, Schedule};
+use crate::topology::{Direction, RankId};
 
 /// Chunks that depart from the pattern, each for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ impl Exceptions {
         altered
     }
 
-    /// The exceptions as a set, of so many chunks.
-    pub(super) fn check(&self, chunks: u32) -> Result<ChunkSet, CompactError> {
+    /// Checks the lists of a collective with this number of chunks, and returns the exceptions as a set.
+    pub(super) fn check(&self, chunks: u32, altered: &[ChunkId]) -> Result<ChunkSet, CompactError> {
         let mut is_exception = ChunkSet::new(if self.chunks.is_empty() { 0 } else { chunks as usize });
         for (index, &chunk) in self.chunks.iter().enumerate() {
             if chunk.0 >= chunks || (index > 0 && self.chunks[index - 1] >= chunk) {
@@ -39,7 +39,6 @@ impl Exceptions {
             }
             is_exception.insert(chunk);
         }
-        let altered = self.altered();
         let has_moves = |chunk: &ChunkId| is_exception.holds(*chunk) || altered.binary_search(chunk).is_ok();
         match self.moves.chunks.iter().find(|&chunk| !has_moves(chunk)) {
             Some(&chunk) => Err(CompactError::NoException(chunk)),
@@ -49,30 +48,56 @@ impl Exceptions {
 }
 
 impl CompactSchedule {
-    /// Is each move that is left out one that would be made once, and left out once?
+    /// Is each move that is left out one that the pattern or the cell makes once, and left out once?
     ///
-    /// O(moves that the pattern and the cell have for the senders of these).
-    pub(super) fn check_left_out(&self) -> Result<(), CompactError> {
-        for step in self.exceptions.without.steps().filter(|step| !step.transfers.is_empty()) {
-            let mut ranks: Vec<_> = step.transfers.iter().map(|transfer| transfer.from).collect();
-            ranks.sort_unstable();
-            ranks.dedup();
-            let from_them = Choice { ranks: Some(ranks), ..Choice::default() };
-            for mut slot in self.stated_slots(step.number, &from_them) {
-                let mut without = std::mem::take(&mut slot.without).into_owned();
-                without.sort_unstable();
-                let mut made: Vec<ChunkId> = self.chunks(&Slot { own: (&[]).into(), ..slot }).collect();
-                made.sort_unstable();
-                let count = |list: &[ChunkId], chunk| {
-                    let first = list.partition_point(|one| *one < chunk);
-                    list[first..].iter().take_while(|one| **one == chunk).count()
+    /// O(moves stated, and sorting them).
+    pub(super) fn check_left_out(&self, chunks: u32) -> Result<(), CompactError> {
+        let Exceptions { without, .. } = &self.exceptions;
+        for step in without.steps().filter(|step| !step.transfers.is_empty()) {
+            let of_pattern = sent(&self.pattern, step.number);
+            let of_cell = self.cell.as_ref().map_or_else(Vec::new, |cell| sent(&cell.stated.moves, step.number));
+            let left_out = sent(without, step.number);
+            for (index, one) in left_out.iter().enumerate() {
+                let &(chunk, (from, to, via, op)) = one;
+                let is_there = |rank: RankId| rank.0 < self.translation.rank_count();
+                let is_made = || {
+                    let (of_rank_0, owner) = self.translation.seen_from_rank_0(chunk);
+                    // As seen from where it is stated: for rank 0, or with its sender in the first cell.
+                    let departs = self.cell.as_ref().filter(|cell| cell.is_departed(of_rank_0, owner));
+                    let (list, by) = match departs {
+                        None => (&of_pattern, self.translation.between(owner, RankId(0))),
+                        Some(cell) => (&of_cell, self.translation.between(from, cell.home(from))),
+                    };
+                    let [from, to] = [from, to].map(|rank| self.translation.rank(rank, by));
+                    is_once(list, &(self.translation.chunk(chunk, by), (from, to, via, op)))
                 };
-                let is_wrong = |&&chunk: &&ChunkId| [&without, &made].iter().any(|list| count(list, chunk) != 1);
-                if let Some(&chunk) = without.iter().find(is_wrong) {
+                let is_followed = chunk.0 < chunks && !self.is_exception(chunk) && is_there(from) && is_there(to);
+                let is_twice = index > 0 && left_out[index - 1] == *one;
+                if is_twice || !is_followed || !is_made() {
                     return Err(CompactError::NotMade { step: step.number, chunk });
                 }
             }
         }
         Ok(())
     }
+}
+
+/// A move: its chunk; and sender, receiver, direction and operation.
+pub(super) type Move = (ChunkId, (RankId, RankId, Option<Direction>, Op));
+
+/// The moves of a step, sorted.
+pub(super) fn sent(schedule: &Schedule, number: u32) -> Vec<Move> {
+    let mut moves = Vec::new();
+    for transfer in schedule.step(number).transfers {
+        let way = (transfer.from, transfer.to, transfer.via, transfer.op);
+        moves.extend(schedule.chunks(transfer).iter().map(|&chunk| (chunk, way)));
+    }
+    moves.sort_unstable();
+    moves
+}
+
+/// Is it in a sorted list exactly once?
+fn is_once(list: &[Move], one: &Move) -> bool {
+    let first = list.partition_point(|other| other < one);
+    list.get(first) == Some(one) && list.get(first + 1) != Some(one)
 }

@@ -124,15 +124,15 @@ impl CompactSchedule {
             return Err(CompactError::RankOutOfRange(rank));
         }
         let cell = repeated.map(|repeated| Cell::new(problem, &translation, repeated)).transpose()?;
-        let is_exception = exceptions.check(chunks)?;
+        let altered = exceptions.altered();
+        let is_exception = exceptions.check(chunks, &altered)?;
         let each = |schedule: &Schedule| (schedule.move_count() + schedule.transfers().len()) as u64;
         let in_cells = cell.as_ref().map_or(0, |cell| each(&cell.stated.moves) * u64::from(cell.cells));
         if each(&pattern) * ranks as u64 + in_cells + exceptions.moves.move_count() as u64 >= MOST_MOVES {
             return Err(CompactError::TooManyMoves);
         }
-        let altered = exceptions.altered();
         let compact = Self { pattern, cell, exceptions, is_exception, altered, translation };
-        compact.check_left_out()?;
+        compact.check_left_out(chunks)?;
         match compact.numbers().find(|&step| compact.most_slots(step) > MOST_SLOTS) {
             Some(step) => Err(CompactError::TooManySlots(step)),
             None => Ok(compact),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::altered::sent;
 use super::{CompactSchedule, Exceptions};
 use crate::collective::ChunkId;
 use crate::problem::Problem;
@@ -150,7 +151,7 @@ impl CompactSchedule {
     }
 
     /// The wanted slots of a step in order, with those that have no chunk left but exceptions.
-    pub(super) fn stated_slots(&self, number: u32, choice: &Choice) -> Vec<Slot<'_>> {
+    fn stated_slots(&self, number: u32, choice: &Choice) -> Vec<Slot<'_>> {
         let mut slots = Vec::new();
         if !choice.is_stated() {
             self.for_each_of(number, |slot| slots.push(slot));
@@ -206,13 +207,7 @@ impl CompactSchedule {
         seen: &[(ChunkId, RankId)],
         mut visit: impl FnMut(RankId, RankId, &Transfer, ChunkId),
     ) {
-        let without = &self.exceptions.without;
-        let left_out = without.step(number).transfers.iter().flat_map(|transfer| {
-            let way = (transfer.from, transfer.to, transfer.via, transfer.op);
-            without.chunks(transfer).iter().map(move |&chunk| (chunk, way))
-        });
-        let mut left_out: Vec<_> = left_out.collect();
-        left_out.sort_unstable();
+        let left_out = sent(&self.exceptions.without, number);
         let mut moved = |transfer: &Transfer, chunk: ChunkId, by: RankId| {
             let [from, to] = [transfer.from, transfer.to].map(|rank| self.translation.rank(rank, by));
             let chunk = self.translation.chunk(chunk, by);

@@ -2,7 +2,7 @@
 //!
 //! A *point* is a number of steps and a total width. The search first climbs from the bounds until it reaches some
 //! point, so that there is a schedule at all; then it works its way back down, with more effort. It ends as soon as it
-//! meets the bounds.
+//! meets the bounds. Where a single try takes seconds, it makes one, and widens steps in it instead.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -54,9 +54,9 @@ const PATIENT_TRIES: u64 = 2;
 const PATIENT_CAP: f64 = 3.0;
 const GREAT_PATIENCE: Patience = Patience { rounds: 1500, progress: 0, work: 250_000_000, is_great: true };
 
-/// A try of more work than this is long: there is only one, which widens steps until it has a schedule, each time after
-/// so many rounds that did not settle this share of the conflicts, and took so large a share of all work: more if few
-/// conflicts are left.
+/// A try of more work than this is long, so only one is made: it widens steps until it has a schedule. It widens one
+/// when this many rounds in turn have settled less than a tenth of the conflicts (`SETTLED`) and have taken a 32nd of
+/// the work so far; an eighth once few conflicts are left.
 const LONG_TRY: u64 = 1_000_000_000;
 const LONG_PATIENCE: u32 = 3;
 const LONG_SHARE: (u64, u64) = (8, 32);
