@@ -49,8 +49,8 @@ impl Followed {
     }
 }
 
-/// A chunk beside those that follow the pattern.
-struct Beside<'a> {
+/// A chunk that does not follow the pattern.
+struct Exception<'a> {
     owner: RankId,
     /// What it would do if it followed, as seen from its owner.
     followed: &'a [(ChunkId, Sending)],
@@ -60,7 +60,7 @@ struct Beside<'a> {
     not_shared: usize,
 }
 
-impl Beside<'_> {
+impl Exception<'_> {
     /// Are there fewer words for where it departs from the pattern than for all its moves?
     fn is_altered(&self) -> bool {
         let left_out = self.shares.iter().filter(|shares| !**shares).count();
@@ -68,26 +68,27 @@ impl Beside<'_> {
     }
 }
 
+/// The same exceptions, altered where that takes fewer words.
 fn shorter(schedule: &CompactSchedule) -> Exceptions {
     let (translation, followed) = (schedule.translation(), Followed::new(schedule.pattern()));
     let Exceptions { chunks, moves, .. } = schedule.exceptions();
-    let mut beside: Vec<Beside<'_>> = chunks
+    let mut listed: Vec<Exception<'_>> = chunks
         .iter()
         .map(|&chunk| {
             let (of_rank_0, owner) = translation.seen_from_rank_0(chunk);
             let followed = followed.of(of_rank_0);
-            Beside { owner, followed, shares: vec![false; followed.len()], own_moves: 0, not_shared: 0 }
+            Exception { owner, followed, shares: vec![false; followed.len()], own_moves: 0, not_shared: 0 }
         })
         .collect();
     let index = |chunk: ChunkId| chunks.binary_search(&chunk).expect("only exceptions have moves of their own");
     // The index of a move of the pattern, seen from the owner of a chunk.
-    let place = |one: &Beside<'_>, (step, from, to, via, op): Sending| {
+    let place = |one: &Exception<'_>, (step, from, to, via, op): Sending| {
         let [from, to] = [from, to].map(|rank| translation.between(one.owner, rank));
         one.followed.binary_search_by_key(&(step, from, to, via, op), |entry| entry.1).ok()
     };
     let mut own = Vec::new();
     for (sending, chunk) in sendings(moves) {
-        let one = &mut beside[index(chunk)];
+        let one = &mut listed[index(chunk)];
         one.own_moves += 1;
         match place(one, sending) {
             // A move of the pattern serves for one.
@@ -98,9 +99,9 @@ fn shorter(schedule: &CompactSchedule) -> Exceptions {
             }
         }
     }
-    let is_altered: Vec<bool> = beside.iter().map(Beside::is_altered).collect();
+    let is_altered: Vec<bool> = listed.iter().map(Exception::is_altered).collect();
     let mut without = Vec::new();
-    for (&chunk, one) in chunks.iter().zip(&beside).zip(&is_altered).filter(|one| *one.1).map(|one| one.0) {
+    for (&chunk, one) in chunks.iter().zip(&listed).zip(&is_altered).filter(|one| *one.1).map(|one| one.0) {
         let left_out = one.followed.iter().zip(&one.shares).filter(|(_, shares)| !**shares);
         without.extend(left_out.map(|(&(_, (step, from, to, via, op)), _)| {
             let [from, to] = [from, to].map(|rank| translation.rank(rank, one.owner));

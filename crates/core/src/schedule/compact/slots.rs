@@ -313,7 +313,6 @@ fn merge(slots: &mut Vec<Slot<'_>>) {
             kept.own.to_mut().extend_from_slice(&later.own);
             if !later.without.is_empty() {
                 kept.without.to_mut().extend_from_slice(&later.without);
-                kept.without.to_mut().sort_unstable();
             }
             kept.translated += later.translated;
             // A rank sends once a way by the pattern, and once as its like.
@@ -323,6 +322,9 @@ fn merge(slots: &mut Vec<Slot<'_>>) {
         }
         same
     });
+    for slot in slots.iter_mut().filter(|slot| !slot.without.is_sorted()) {
+        slot.without.to_mut().sort_unstable();
+    }
 }
 
 /// The translations of a chunk of rank 0 that are among chunks [seen from there](CompactSchedule::seen_from_rank_0).
