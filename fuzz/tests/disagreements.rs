@@ -59,7 +59,8 @@ fn schedules() {
             (70, &["D001", "D002", "L001", "R002", "T002", "W001", "W002", "W004", "holds", "refuted", "unreadable"]),
             (20, &["D003", "F001", "F002", "F003", "F004", "F005", "F006", "L002", "R001", "R003", "T001", "T003"]),
             (5, &["D004", "F007", "F008", "F009", "W003"]),
-            (50, &["groups with relays", "groups without relays", "steps optimal", "volume optimal"]),
+            (50, &["groups with relays", "groups without relays", "steps optimal", "trees", "volume optimal"]),
+            (20, &["F010", "way back"]),
         ],
     );
 }
@@ -137,13 +138,14 @@ fn jobs() {
 fn compact_forms() {
     met(
         "compact forms",
-        6000,
+        9000,
         &[
             (50, &["D001", "D002", "F005", "F006", "F010", "R002", "T001", "T003", "W002", "W004", "holds", "refuted"]),
             (10, &["F002", "F003", "F008", "L001", "L002", "R001", "R003", "T002", "W001", "W003", "unreadable"]),
             (500, &["compact form"]),
             (200, &["cells"]),
             (200, &["altered chunks"]),
+            (50, &["way back"]),
         ],
     );
 }

@@ -60,6 +60,25 @@ fn moves_that_are_left_out_take_little_memory() {
     assert!(output.status.code() == Some(2) && seen.contains("SYNTH_MAX_MEMORY allows more"), "{seen}");
 }
 
+/// Trees of many chunks at once are not written out beyond what a file of their size may take.
+#[test]
+fn trees_of_many_chunks_take_little_memory() {
+    let bench = Bench::new();
+    let chunks: Vec<String> = (0..20_000).map(|chunk: u32| chunk.to_string()).collect();
+    let (parents, steps) = ("x".repeat(1000), vec!["1"; 1000].join(","));
+    let file = format!(
+        "{{\"format\": \"collective-schedule/1\", \"topology\": {{\"torus\": [1000]}}, \"collective\": \
+         {{\"kind\": \"all_reduce\", \"parts\": 20000}}, \"trees\": [{{\"chunks\": [{}], \"op\": \"reduce\", \
+         \"parents\": \"{parents}\", \"steps\": [{steps}]}}], \"mirrored\": true, \"steps\": [{{\"transfers\": []}}]}}",
+        chunks.join(",")
+    );
+    bench.write("file", &file);
+    let output = synth(&bench, "verify file", file.len());
+    let seen = text(&output.stdout) + &text(&output.stderr);
+    let said = "these trees take 382 MiB, more than 49 MiB: SYNTH_MAX_MEMORY allows more";
+    assert!(output.status.code() == Some(2) && seen.contains(said), "{seen}");
+}
+
 #[test]
 fn deep_nesting_is_refused() {
     let bench = Bench::new();

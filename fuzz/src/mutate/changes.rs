@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{anywhere, groups, machines, numbers};
+use super::{anywhere, groups, listings, machines, numbers};
 use crate::dice::Dice;
 use crate::naive::problem::machine::Machine;
 use crate::naive::problem::task::{KINDS, Task};
@@ -10,10 +10,11 @@ use crate::naive::reader::Faults;
 
 /// One change; what does not apply leaves the file as it is.
 pub fn change(dice: &mut Dice, file: &mut Value) {
-    match dice.below(22) {
+    match dice.below(24) {
         0 => anywhere::change(dice, file),
         20 => numbers::change(dice, file),
         21 => groups::change(dice, file),
+        22 | 23 => listings::change(dice, file),
         1..=3 => steps(dice, file),
         4..=14 => transfers(dice, file),
         15 => machine(dice, &mut file["topology"]),

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::{anywhere, changes, groups, machines, numbers, plans};
+use super::{anywhere, changes, groups, listings, machines, numbers, plans};
 use crate::dice::Dice;
 use crate::naive::problem::machine::Machine;
 use crate::naive::problem::task::{Combining, Task};
@@ -179,7 +179,7 @@ fn repeat(dice: &mut Dice, file: &mut Value, machine: &Machine, task: &Task, shi
 
 /// One change; what does not apply leaves the file as it is.
 pub fn change(dice: &mut Dice, file: &mut Value) {
-    match dice.below(12) {
+    match dice.below(13) {
         0 => anywhere::change(dice, file),
         1 => numbers::change(dice, file),
         2 | 3 => exceptions(dice, file),
@@ -198,6 +198,7 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
         8 if dice.chance(50) => changes::change(dice, file),
         8 => swapped(dice, file, "without"),
         9 => cells(dice, file),
+        12 => listings::change(dice, file),
         _ => swapped(dice, file, "pattern"),
     }
     for step in changes::objects(&mut file["steps"]).into_iter().flatten() {

@@ -6,12 +6,11 @@ mod changes;
 mod compact;
 mod groups;
 mod jobs;
+mod listings;
 mod machines;
-mod maps;
 mod numbers;
 mod plans;
 mod programs;
-mod rewrites;
 mod tasks;
 
 use serde_json::Value;
@@ -19,17 +18,24 @@ use serde_json::Value;
 use crate::dice::Dice;
 
 pub use certificates::certificate;
-pub use maps::placing;
 pub use numbers::powers_in;
+pub use programs::maps::placing;
 
 /// A schedule file that holds.
 pub fn unchanged(dice: &mut Dice) -> Value {
-    plans::file(dice)
+    let mut file = plans::file(dice);
+    if dice.chance(50) {
+        listings::mirror(dice, &mut file);
+    }
+    if dice.chance(20) {
+        listings::plant(dice, &mut file);
+    }
+    file
 }
 
 /// A schedule file, with none to three changes.
 pub fn schedule(dice: &mut Dice) -> Value {
-    let mut file = plans::file(dice);
+    let mut file = unchanged(dice);
     for _ in 0..dice.below(4) {
         changes::change(dice, &mut file);
     }
@@ -39,6 +45,9 @@ pub fn schedule(dice: &mut Dice) -> Value {
 /// A schedule file in the compact form, with none to three changes.
 pub fn compact(dice: &mut Dice) -> Value {
     let mut file = compact::file(dice);
+    if dice.chance(50) {
+        listings::mirror(dice, &mut file);
+    }
     for _ in 0..dice.below(4) {
         compact::change(dice, &mut file);
     }
@@ -58,7 +67,7 @@ pub fn job(dice: &mut Dice) -> Value {
 pub fn program(dice: &mut Dice) -> Value {
     let mut file = programs::file(dice);
     for _ in 0..dice.below(4) {
-        rewrites::change(dice, &mut file);
+        programs::rewrites::change(dice, &mut file);
     }
     file
 }

@@ -62,6 +62,14 @@ impl Opinion {
         }
     }
 
+    /// Names what is stated in fewer words and holds.
+    pub fn note_listing(&mut self, file: &Value) {
+        if self.holds() {
+            self.reached.extend(file.get("trees").map(|_| "trees".to_owned()));
+            self.reached.extend((file.get("mirrored") == Some(&Value::Bool(true))).then(|| "way back".to_owned()));
+        }
+    }
+
     /// No violation was counted.
     pub fn holds(&self) -> bool {
         self.unreadable.is_empty() && self.counts.keys().all(|code| code.starts_with('W'))

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use collsynth::certificate::Rational;
+use collsynth::plan::cost::Price;
 use collsynth::plan::{Incumbent, Progress};
 use collsynth::report::figures::{count, exact_and_decimal, fine_percent, times};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -69,10 +70,20 @@ impl Ticker {
         }
     }
 
-    /// What planning calls with the best schedule so far, from any thread.
-    pub fn incumbents(&self) -> impl Fn(Incumbent<'_>) + Send + Sync + 'static {
+    /// What planning calls with the best schedule so far, from any thread. At a price, that is the best in some parts,
+    /// and only a faster one is shown.
+    pub fn incumbents(&self, price: Option<Price>) -> impl Fn(Incumbent<'_>) + Send + Sync + 'static {
         let said = Arc::clone(&self.said);
+        let fastest = Mutex::new(f64::INFINITY);
         move |Incumbent { parts, steps, volume, bound, .. }| {
+            if let Some(price) = price {
+                let seconds = price.seconds_for(steps, times(volume, Rational::from(1)));
+                let mut fastest = lock(&fastest);
+                if seconds >= *fastest {
+                    return;
+                }
+                *fastest = seconds;
+            }
             let above = |bound| match times(volume, bound) - 1.0 {
                 0.0 => ", on its bound".to_owned(),
                 gap => format!(", {} above its bound", fine_percent(gap)),
@@ -188,9 +199,13 @@ mod tests {
         let line = || lock(&ticker.said).to_string();
         assert_eq!(line(), "planning");
         let incumbent = Incumbent { planner: "trees", parts: 1, steps: 6, volume: 34.into(), bound: Some(32.into()) };
-        ticker.incumbents()(incumbent);
+        ticker.incumbents(None)(incumbent);
         lock(&ticker.said).attempt = "trees: try 4".to_owned();
         assert_eq!(line(), "planning (best 6 steps, volume 34, 6.2 % above its bound): trees: try 4");
+        // At a price, fewer steps may be better than less volume.
+        let at_a_price = ticker.incumbents(Some(Price { alpha: 1e-6, bandwidth: 1e9, message_bytes: 1000 }));
+        at_a_price(incumbent);
+        at_a_price(Incumbent { steps: 40, volume: 32.into(), ..incumbent });
         ticker.say("verifying");
         assert_eq!(line(), "verifying (best 6 steps, volume 34, 6.2 % above its bound)");
     }

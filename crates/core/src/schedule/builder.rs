@@ -7,7 +7,7 @@ use crate::topology::{Direction, LinkId, RankId, Topology};
 /// Builds a [`Schedule`]: begin a step, add its transfers, begin the next.
 #[derive(Clone, Debug, Default)]
 pub struct ScheduleBuilder {
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
 }
 
 impl Schedule {

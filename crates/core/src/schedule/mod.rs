@@ -9,6 +9,7 @@ mod any;
 mod builder;
 mod compact;
 mod job;
+mod mirror;
 mod slot;
 mod solution;
 mod statistics;
@@ -93,7 +94,7 @@ impl Schedule {
     }
 
     /// The steps in order.
-    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> {
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step<'_>> + DoubleEndedIterator {
         (1..self.steps.len() + 1).map(|number| self.step(narrow(number)))
     }
 

@@ -11,7 +11,7 @@ use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::Planner;
+use crate::model::planner::{Planner, has_many_ranks};
 use crate::planners::matching::Matching;
 use crate::planners::published::composed::Composed;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
@@ -124,7 +124,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         let bounds = control.bounds(&problem)?;
         // Twice the parts may take far fewer steps, which planners that are quick often find.
         let near = Some(near_width(parts, bound_of_all(&bounds)));
-        let effort = Effort { near, only_quick: was_near };
+        let effort = Effort { near, only_quick: was_near || has_many_ranks(&whole) };
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
         was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
         match found {

@@ -16,7 +16,7 @@
 use std::ops::RangeInclusive;
 
 use crate::engine::curve::{Consumer, trace_bounded};
-use crate::engine::parts::{as_float, best_parts, least_cost, useful_parts};
+use crate::engine::parts::{as_float, best_parts, least_cost, reduces_to_all, useful_parts};
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::addition::addition_depth;
@@ -24,6 +24,7 @@ use crate::model::control::Control;
 use crate::model::cost::Price;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
+use crate::model::planner::has_many_ranks;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -53,15 +54,22 @@ pub(super) fn quickest(
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        match plan_bounded(problem.clone(), bounds.clone(), &goal, Effort::default(), control) {
+        let effort = Effort { only_quick: is_large(&problem), ..Effort::default() };
+        match plan_bounded(problem.clone(), bounds.clone(), &goal, effort, control) {
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
-        if goal.steps.is_none() && control.stop().is_none() && !found.is_over(control) {
+        let may_trace = goal.steps.is_none() && !effort.only_quick;
+        if may_trace && control.stop().is_none() && !found.is_over(control) {
             failures.extend(trace_bounded(&problem, &bounds, &goal, control, &mut found).err());
         }
     }
     found.best.map(|(_, plan)| plan).ok_or_else(|| PlanError::of_all(failures))
+}
+
+/// Do searches for an all_reduce take minutes here, however few its parts?
+fn is_large(problem: &Problem) -> bool {
+    reduces_to_all(problem) && has_many_ranks(problem)
 }
 
 /// The problem in each number of parts to plan, the one with the least possible time first.

@@ -67,6 +67,12 @@ pub(crate) fn arrivals(problem: &Problem) -> u64 {
     u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64
 }
 
+/// Are there so many ranks that moves between all pairs of them, or a step for each, take long to write?
+pub(crate) fn has_many_ranks(problem: &Problem) -> bool {
+    const MANY: usize = 1400;
+    problem.topology().live_rank_count() > MANY
+}
+
 impl fmt::Debug for dyn Planner + '_ {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

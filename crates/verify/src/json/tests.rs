@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use proptest::option::of;
 use proptest::prelude::*;
 
@@ -5,13 +7,13 @@ use super::FormatCode::{F001, F002, F003, F004, F005, F008, F009};
 use super::locate;
 use super::locate::PathItem;
 use super::schedule::read::{parse_solution, parse_topology};
-use super::schedule::write::{solution_to_string, topology_to_string};
+use super::schedule::write::{solution_to_string, to_brief_string, topology_to_string};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Origin, Schedule, Solution};
 use collsynth_core::topology::{
-    DimRef, Direction, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus,
+    DimRef, Direction, FailedLink, GraphLink, LinkId, RankId, Shape, Topology, TopologySpec, Torus,
 };
 
 /// A file with these steps.
@@ -342,6 +344,52 @@ proptest! {
         prop_assert_eq!(&again, &read);
         prop_assert_eq!(in_order(&solution.schedule), in_order(&read.schedule));
         prop_assert_eq!(Solution { schedule: Schedule::default(), ..read }, Solution { schedule: Schedule::default(), ..solution });
+    }
+
+    #[test]
+    fn in_brief_the_same_is_read(solution in solutions()) {
+        let plain = parse_solution(&solution_to_string(&solution)).unwrap();
+        let read = parse_solution(&to_brief_string(&plain)).unwrap();
+        prop_assert_eq!(in_order(&read.schedule), in_order(&plain.schedule));
+    }
+
+    #[test]
+    fn trees_are_read_as_they_were_written(
+        (extents, wrap) in prop_oneof![
+            Just((vec![5], vec![true])), Just((vec![3, 2], vec![true, true])), Just((vec![2, 3, 2], vec![false; 3])),
+        ],
+        moves in proptest::collection::vec((0_u32..3, any::<proptest::sample::Index>(), 1_u32..4, any::<bool>()), 1..40),
+        mirrored in any::<bool>(),
+    ) {
+        let torus = TopologySpec::new(Shape::Torus(Torus { wrap, ..Torus::new(&extents) }));
+        let problem = Problem::new(Topology::new(torus).unwrap(), Collective { kind: Kind::AllReduce, parts: 3 }).unwrap();
+        let links = problem.machine().links().len();
+        // By step, link, operation and chunk.
+        let moves: BTreeSet<_> = moves
+            .into_iter()
+            .map(|(chunk, link, step, copies)| (step, link.index(links), !mirrored && copies, chunk))
+            .collect();
+        let mut builder = Schedule::builder();
+        for step in 1..4 {
+            builder.step(step);
+            let of_step: Vec<_> = moves.iter().filter(|one| one.0 == step).collect();
+            for same in of_step.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
+                let &&(_, link, copies, _) = &same[0];
+                let (link, op) = (LinkId(u32::try_from(link).unwrap()), if copies { Op::Copy } else { Op::Reduce });
+                builder.transfer_over(problem.machine(), link, op, same.iter().map(|one| ChunkId(one.3)));
+            }
+        }
+        let half = builder.finish();
+        let schedule = if mirrored { half.mirrored() } else { half };
+        let (bounds, origin) = (Bounds::default(), None);
+        let solution = Solution { problem, schedule, bounds, origin };
+        let text = to_brief_string(&solution);
+        prop_assert_eq!(text.contains("\"mirrored\": true"), mirrored);
+        let read = parse_solution(&text).unwrap();
+        prop_assert_eq!(in_order(&read.schedule), in_order(&solution.schedule));
+        if text.contains("\"trees\"") {
+            prop_assert_eq!(to_brief_string(&read), text);
+        }
     }
 
     #[test]

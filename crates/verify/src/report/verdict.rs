@@ -142,7 +142,10 @@ pub fn findings(report: &Report, place: impl Fn(&Finding) -> Option<(String, Str
     let holds = report.verdict() == Verdict::Holds;
     let listed = if holds { &report.warnings } else { &report.violations };
     for finding in listed {
-        let (place, lines) = place(finding).map(|(place, lines)| (format!("{place}: "), lines)).unwrap_or_default();
+        // What is translated, or listed along trees, has no place of its own in the file.
+        let step = finding.step.filter(|step| !finding.message.contains(&format!("step {step}")));
+        let in_step = || (step.map(|step| format!("step {step}: ")).unwrap_or_default(), String::new());
+        let (place, lines) = place(finding).map_or_else(in_step, |(place, lines)| (format!("{place}: "), lines));
         let _ = write!(text, "  {place}{}: {}", finding.code, finding.message);
         if finding.consequences > 0 {
             let _ = write!(text, " (and {})", count(finding.consequences as usize, "consequence"));

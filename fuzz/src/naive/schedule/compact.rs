@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::file::{File, Step, Transfer};
-use super::judge;
+use super::{judge, listing};
 use crate::naive::opinion::Opinion;
 use crate::naive::problem::machine::Machine;
 use crate::naive::problem::task::Task;
@@ -20,6 +20,7 @@ pub fn judge(value: &Value) -> Opinion {
                 // Reported of explicit schedules only.
                 opinion.figures.retain(|name, _| ["steps", "width"].contains(name));
                 opinion.reached.insert("compact form".into());
+                opinion.note_listing(value);
                 if file.period.is_some_and(|(_, chunks)| !chunks.is_empty()) {
                     opinion.reached.insert("cells".into());
                 }
@@ -133,7 +134,10 @@ pub fn expand(file: &File) -> Option<File> {
         let [pattern, cell, without] = [(); 3].map(|()| Vec::new());
         steps.push(Step { width: step.width, transfers: transfers.collect(), pattern, cell, without });
     }
-    Some(File { steps, exceptions: None, period: None, ..file.clone() })
+    if file.mirrored {
+        listing::mirror(&mut steps);
+    }
+    Some(File { steps, exceptions: None, mirrored: false, period: None, ..file.clone() })
 }
 
 /// The translations of a torus, and of the chunks of a collective on it.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::listing;
 use crate::naive::problem::machine::{Machine, Named, dimension};
 use crate::naive::problem::task::Task;
 use crate::naive::reader::Faults;
@@ -19,6 +20,8 @@ pub struct File {
     pub bounds: Vec<(&'static str, Value)>,
     /// Of the compact form, the chunks that do not follow the pattern.
     pub exceptions: Option<Vec<usize>>,
+    /// Of the compact form, is a way back still to be added?
+    pub mirrored: bool,
     /// Of the compact form, the period and the chunks of the first cell, if stated.
     pub period: Option<(Vec<u64>, Vec<usize>)>,
 }
@@ -70,7 +73,7 @@ impl File {
         let keys = faults.object(
             value,
             &["format", "topology", "collective", "steps"],
-            &["groups", "relays", "exceptions", "period", "cell", "bounds", "origin"],
+            &["groups", "relays", "exceptions", "period", "cell", "trees", "mirrored", "bounds", "origin"],
         )?;
         if let Some(origin) = keys.get("origin") {
             faults.origin(origin);
@@ -113,6 +116,23 @@ impl File {
             let forms = (exceptions.is_some(), period.is_some());
             steps.extend(Step::read(step, forms, &machine, &task, faults));
         }
+        if let Some(trees) = keys.get("trees") {
+            if exceptions.is_some() {
+                faults.more = true;
+                return faults.note("F002");
+            }
+            if listing::of_trees(trees, &mut steps, &machine, &task, faults).is_none() {
+                faults.more = true;
+            }
+        }
+        let mut mirrored = faults.flag_or(keys.get("mirrored"), false)?;
+        if mirrored && !listing::reduces(&steps) {
+            faults.note::<()>("F010");
+        }
+        if mirrored && exceptions.is_none() {
+            listing::mirror(&mut steps);
+            mirrored = false;
+        }
         let mut bounds = Vec::new();
         if let Some(value) = keys.get("bounds") {
             let keys = faults.object(value, &[], &["steps", "volume", "joint"])?;
@@ -124,7 +144,7 @@ impl File {
         }
         // What does not fit otherwise hides what is wrong with claims.
         faults.more |= !faults.codes.is_empty() && !bounds.is_empty();
-        Some(Self { machine, task, steps, bounds, exceptions, period })
+        Some(Self { machine, task, steps, bounds, exceptions, mirrored, period })
     }
 
     /// The sum of the widths.

@@ -103,8 +103,12 @@ impl Job {
             let optional = ["groups", "relays", "bounds"];
             let Some(keys) = faults.object(schedule, &["collective", "steps"], &optional) else { continue };
             // What is no key of a schedule in a job is not looked into.
-            let keys: serde_json::Map<_, _> =
-                keys.iter().filter(|(key, _)| *key != "exceptions").map(|(k, v)| (k.clone(), v.clone())).collect();
+            let foreign = ["exceptions", "trees", "mirrored"];
+            let keys: serde_json::Map<_, _> = keys
+                .iter()
+                .filter(|(key, _)| !foreign.contains(&&***key))
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect();
             files.extend(File::on(machine.clone(), &keys, faults));
         }
         let machine = machine?;

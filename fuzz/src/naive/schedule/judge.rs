@@ -39,7 +39,9 @@ pub struct Judged {
 
 /// Judges a schedule file.
 pub fn judge(value: &Value) -> Opinion {
-    File::read(value).map_or_else(Opinion::unreadable, |file| opinion(&file))
+    let mut opinion = File::read(value).map_or_else(Opinion::unreadable, |file| opinion(&file));
+    opinion.note_listing(value);
+    opinion
 }
 
 /// The opinion of an explicit schedule.

@@ -5,4 +5,5 @@ pub mod compact;
 pub mod file;
 pub mod job;
 pub mod judge;
+pub mod listing;
 pub mod observed;

@@ -110,7 +110,7 @@ impl PlanCommand {
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.options.time_limit)?;
-        let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents());
+        let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents(goal.price));
         let (started, limit) = (Instant::now(), control.limit());
         let planned = request.control(control.clone()).run();
         clock::found();

@@ -24,7 +24,7 @@ pub struct Repeated {
 
 /// The same, checked.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(in crate::schedule) struct Cell {
     pub stated: Repeated,
     /// The rank of the first cell that translations by multiples of the period take to each rank.
     home: Vec<RankId>,

@@ -32,7 +32,7 @@ use super::{Choice, Schedule, Timetable, Translation};
 use crate::collective::{ChunkId, ChunkSet};
 use crate::problem::Problem;
 use crate::topology::{PeriodError, RankId};
-use cell::Cell;
+pub(super) use cell::Cell;
 
 /// More chunk moves, or transfers, than any expanded schedule may have.
 const MOST_MOVES: u64 = 1 << 32;

@@ -78,6 +78,11 @@ impl Planner for Composed {
         check_kind(self.name(), problem, &["all_reduce"])
     }
 
+    fn is_quick(&self, problem: &Problem) -> bool {
+        let shards = Shards::new(problem);
+        Self::has_closed_form(problem) || shards.half(Kind::AllGather).is_ok_and(|half| Trees.is_quick(&half))
+    }
+
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         if task.problem.is_trivial() {
@@ -127,12 +132,16 @@ impl<'a> Shards<'a> {
         Self { problem, largest: problem.parts().div_ceil(ranks), shards }
     }
 
+    /// The problem of a half.
+    fn half(&self, kind: Kind) -> Result<Problem, PlanError> {
+        Ok(Problem::new(self.problem.topology().clone(), Collective { kind, parts: self.largest })?)
+    }
+
     /// Plans one of the halves, with half of the steps.
     fn plan(&self, kind: Kind, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         let share = |steps: u32| if kind == Kind::AllGather { steps.div_ceil(2) } else { steps / 2 };
         let (steps, max_steps) = (task.steps.map(share), task.max_steps.map(share));
-        let collective = Collective { kind: kind.clone(), parts: self.largest };
-        let problem = Problem::new(self.problem.topology().clone(), collective)?;
+        let problem = self.half(kind.clone())?;
         let bounds = control.bounds(&problem)?;
         if let Some(stated) = steps.or(max_steps).filter(|&stated| stated < bounds.least_steps()) {
             let limit = format!("{stated} steps for the {}: it takes {}", kind.name(), bounds.least_steps());

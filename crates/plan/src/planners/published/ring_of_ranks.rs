@@ -53,7 +53,7 @@ use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::{PlanError, check_kind};
 use crate::model::moves::Moves;
-use crate::model::planner::{Outcome, Planner};
+use crate::model::planner::{Outcome, Planner, has_many_ranks};
 use crate::model::task::Task;
 use crate::planners::published::hamiltonian::ring_of_ranks;
 use collsynth_core::collective::ChunkId;
@@ -147,6 +147,10 @@ impl Planner for RingOfRanks {
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
         self.ring(problem).map(|_| ())
+    }
+
+    fn is_quick(&self, problem: &Problem) -> bool {
+        !has_many_ranks(problem)
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {

@@ -57,19 +57,20 @@ fn job(file: JobFile, room: u64) -> Result<Job, Fault> {
     let bound = bound.transpose()?;
     let schedules = file.schedules.into_iter().enumerate();
     let solutions = schedules.map(|(index, Object(entry))| {
-        schedule(&topology, entry).map_err(|fault| fault.within(PathItem::Index(index)).at("schedules"))
+        schedule(&topology, entry, room).map_err(|fault| fault.within(PathItem::Index(index)).at("schedules"))
     });
     let solutions = solutions.collect::<Result<Vec<_>, _>>()?;
     let origin = file.origin.map(origin);
     Job::new(solutions, bound, origin).map_err(|error| Fault::new(FormatCode::F003, error).at("schedules"))
 }
 
-fn schedule(topology: &Topology, entry: ScheduleEntry) -> Result<Solution, Fault> {
+fn schedule(topology: &Topology, entry: ScheduleEntry, room: u64) -> Result<Solution, Fault> {
     let ScheduleEntry { collective, groups, relays, steps, bounds } = entry;
-    let (exceptions, period, cell) = (None, None, None);
-    let body = Body { collective, groups, relays, exceptions, period, cell, steps, bounds, origin: None };
+    let (exceptions, period, cell, trees, mirrored) = (None, None, None, None, false);
+    let body =
+        Body { collective, groups, relays, exceptions, period, cell, trees, mirrored, steps, bounds, origin: None };
     // Without exceptions, every move is stated.
-    Ok(stated(topology.clone(), body)?.map(AnySchedule::into_expanded))
+    Ok(stated(topology.clone(), body, room)?.map(AnySchedule::into_expanded))
 }
 
 fn bound(topology: &Topology, entry: &BoundEntry) -> Result<JobBound, Fault> {

@@ -48,6 +48,14 @@ pub(in crate::json) struct ScheduleFile {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "ChunkList"))]
     pub cell: Option<ChunkList>,
+    /// All moves of an explicit schedule on a torus, chunk by chunk; the `transfers` of the steps are then empty.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<TreeEntry>"))]
+    pub trees: Option<Vec<Object<TreeEntry>>>,
+    /// True: the steps, which only reduce, are followed by the same in reverse order, in which every transfer goes back
+    /// and copies.
+    #[serde(default)]
+    pub mirrored: bool,
     /// The steps, in the order in which they run.
     pub steps: Vec<Object<StepEntry>>,
     /// Lower bounds with their evidence. Never trusted: a verifier recomputes what they claim.
@@ -59,8 +67,8 @@ pub(in crate::json) struct ScheduleFile {
     pub origin: Option<Object<OriginEntry>>,
 }
 
-/// Says in the schema that `relays` belongs to `groups`, a `pattern` and `without` to `exceptions`, and a `cell` to
-/// `period`.
+/// Says in the schema that `relays` belongs to `groups`, a `pattern` and `without` to `exceptions`, a `cell` to
+/// `period`, and that `trees` and `exceptions` exclude each other.
 #[cfg(feature = "schema")]
 fn keys_that_belong(schema: &mut schemars::Schema) {
     let rules = [("exceptions", "pattern"), ("exceptions", "without"), ("period", "cell")].map(|(of, key)| {
@@ -71,6 +79,7 @@ fn keys_that_belong(schema: &mut schemars::Schema) {
     schema.insert("allOf".to_owned(), serde_json::json!(rules));
     let belongs = serde_json::json!({"relays": ["groups"], "period": ["exceptions"], "cell": ["period"]});
     schema.insert("dependentRequired".to_owned(), belongs);
+    schema.insert("not".to_owned(), serde_json::json!({"required": ["trees", "exceptions"]}));
 }
 
 /// A machine: a torus (`torus`) or any directed graph (`links`), and what failed.
@@ -288,6 +297,25 @@ pub(in crate::json) struct TransferEntry {
     pub op: OpEntry,
     /// The chunks, each once.
     pub chunks: ChunkList,
+}
+
+/// The moves of chunks along a tree: between each rank with a parent and that parent, one.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(rename = "Tree"))]
+pub(in crate::json) struct TreeEntry {
+    /// The chunks.
+    pub chunks: ChunkList,
+    /// `copy`: the parent sends to the rank. `reduce`: the rank sends to its parent.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "copy")))]
+    pub op: OpEntry,
+    /// A letter for each rank: the direction of its parent, `x` for `x+` and `X` for `x-`; `.`: it has none.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[xyzwvuXYZWVU.]*$")))]
+    pub parents: String,
+    /// The step of the move of each rank with a parent, from 1.
+    pub steps: Vec<u32>,
 }
 
 /// Lower bounds for every schedule of this collective on this machine.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::entry::{
-    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, TransferEntry, VolumeBoundEntry,
-    WindowEntry,
+    BoundsEntry, CollectiveEntry, OriginEntry, ScheduleFile, StepEntry, TopologyFile, TransferEntry, TreeEntry,
+    VolumeBoundEntry, WindowEntry,
 };
 use crate::guard::limits::{Limits, MEMORY_WORD};
 use crate::json::FORMAT;
@@ -18,11 +18,12 @@ use crate::json::object::Object;
 use crate::json::probe::states_format;
 use crate::json::scalar::{ChunkList, NO_CHUNK, RankEntry};
 use crate::json::schedule::machine::{machine, rank};
+use crate::json::schedule::trees::{self, Tree};
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective, Demand, Groups, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::schedule::{
-    AnySchedule, AnySolution, CompactError, CompactSchedule, Exceptions, Origin, Repeated, Schedule, Solution,
+    AnySchedule, AnySolution, CompactError, CompactSchedule, Exceptions, Op, Origin, Repeated, Schedule, Solution, Step,
 };
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
@@ -156,6 +157,8 @@ pub(in crate::json) struct Body {
     pub exceptions: Option<ChunkList>,
     pub period: Option<Vec<u32>>,
     pub cell: Option<ChunkList>,
+    pub trees: Option<Vec<Object<TreeEntry>>>,
+    pub mirrored: bool,
     pub steps: Vec<Object<StepEntry>>,
     pub bounds: Object<BoundsEntry>,
     pub origin: Option<Object<OriginEntry>>,
@@ -163,11 +166,14 @@ pub(in crate::json) struct Body {
 
 fn of_file(file: ScheduleFile, room: u64) -> Result<AnySolution, Fault> {
     let topology = machine(file.topology.0, room).map_err(|fault| fault.at("topology"))?;
-    let ScheduleFile { collective, groups, relays, exceptions, period, cell, steps, bounds, origin, .. } = file;
-    stated(topology, Body { collective, groups, relays, exceptions, period, cell, steps, bounds, origin })
+    let ScheduleFile { collective, groups, relays, steps, bounds, origin, .. } = file;
+    let ScheduleFile { exceptions, period, cell, trees, mirrored, .. } = file;
+    let body = Body { collective, groups, relays, exceptions, period, cell, trees, mirrored, steps, bounds, origin };
+    stated(topology, body, room)
 }
 
-pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolution, Fault> {
+/// The solution in a file, the trees of which may take `room` bytes.
+pub(in crate::json) fn stated(topology: Topology, file: Body, room: u64) -> Result<AnySolution, Fault> {
     let groups = groups(&topology, file.groups, file.relays)?;
     let problem = problem(topology, file.collective.0, groups)?;
     let bounds = bounds(problem.topology(), file.bounds.0).map_err(|fault| fault.at("bounds"))?;
@@ -198,14 +204,22 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
         steps.push((width.get(), transfers));
     }
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
-    let own = read(steps, "transfers")?;
+    let own = match file.trees {
+        None => read(steps, "transfers")?,
+        Some(_) if file.exceptions.is_some() => {
+            let message = "`trees` state every move, and `exceptions` those that differ from a pattern: leave one out";
+            return Err(Fault::new(FormatCode::F002, message).at("trees"));
+        }
+        Some(trees) => of_trees(&problem, trees, &steps, room)?,
+    };
     let Some(exceptions) = file.exceptions else {
-        return Ok(Solution { problem, schedule: own.into(), bounds, origin });
+        let schedule = match file.mirrored {
+            true => check_reduces(&own).map(|()| own.mirrored())?,
+            false => own,
+        };
+        return Ok(Solution { problem, schedule: schedule.into(), bounds, origin });
     };
-    let listed = |list, key| -> Result<Vec<ChunkId>, Fault> {
-        let ids = chunk_ids(&problem, list).map_err(|fault| fault.at(key))?;
-        Ok(ids.into_iter().map(ChunkId).collect())
-    };
+    let listed = |list, key| chunks(&problem, list).map_err(|fault| fault.at(key));
     let exceptions =
         Exceptions { chunks: listed(exceptions, "exceptions")?, without: read(lacking, "without")?, moves: own };
     let repeated = match file.period {
@@ -215,7 +229,16 @@ pub(in crate::json) fn stated(topology: Topology, file: Body) -> Result<AnySolut
         }
         None => None,
     };
-    let compact = CompactSchedule::new(&problem, read(patterns, "pattern")?, repeated, exceptions);
+    let pattern = read(patterns, "pattern")?;
+    let compact = if file.mirrored {
+        for moves in [&pattern, &exceptions.without, &exceptions.moves] {
+            check_reduces(moves)?;
+        }
+        repeated.iter().try_for_each(|repeated| check_reduces(&repeated.moves))?;
+        CompactSchedule::mirrored(&problem, &pattern, repeated, exceptions)
+    } else {
+        CompactSchedule::new(&problem, pattern, repeated, exceptions)
+    };
     let schedule = compact.map_err(|error| {
         let key = match error {
             CompactError::Period(_) => "period",
@@ -352,6 +375,43 @@ fn schedule(
         }
     }
     Ok(builder.finish())
+}
+
+/// The schedule of trees, whose steps state their widths only.
+fn of_trees(
+    problem: &Problem,
+    entries: Vec<Object<TreeEntry>>,
+    steps: &[(u32, Vec<Object<TransferEntry>>)],
+    room: u64,
+) -> Result<Schedule, Fault> {
+    if let Some(step) = steps.iter().position(|(_, transfers)| !transfers.is_empty()) {
+        let fault = Fault::new(FormatCode::F010, "with `trees`, which state every move, `transfers` is empty");
+        return Err(fault.at("transfers").within(PathItem::Index(step)).at("steps"));
+    }
+    let tree = |(index, Object(TreeEntry { chunks: list, op, parents, steps })): (usize, Object<TreeEntry>)| {
+        let chunks = chunks(problem, list).map_err(|fault| fault.at("chunks").within(PathItem::Index(index)))?;
+        Ok(Tree { chunks, op: op.0, parents, steps })
+    };
+    let trees = entries.into_iter().enumerate().map(tree).collect::<Result<Vec<_>, _>>();
+    let widths: Vec<u32> = steps.iter().map(|(width, _)| *width).collect();
+    trees.and_then(|trees| trees::schedule(problem, &widths, &trees, room)).map_err(|fault| fault.at("trees"))
+}
+
+/// Checks that what is to be mirrored only reduces: a copy has no way back.
+fn check_reduces(schedule: &Schedule) -> Result<(), Fault> {
+    let copies = |step: &Step<'_>| step.transfers.iter().any(|transfer| transfer.op == Op::Copy);
+    match schedule.steps().find(copies) {
+        Some(step) => {
+            let message = "a transfer of this step copies, but what is `mirrored` only reduces";
+            let fault = Fault::new(FormatCode::F010, message);
+            Err(fault.within(PathItem::Index(step.number as usize - 1)).at("steps"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn chunks(problem: &Problem, list: ChunkList) -> Result<Vec<ChunkId>, Fault> {
+    Ok(chunk_ids(problem, list)?.into_iter().map(ChunkId).collect())
 }
 
 fn chunk_ids(problem: &Problem, list: ChunkList) -> Result<Vec<u32>, Fault> {

@@ -7,12 +7,14 @@
 use std::fmt::{self, Write};
 use std::io;
 
+use super::brief::{Compact, Listing};
+use super::trees::Tree;
 use crate::json::FORMAT;
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Rational, StepsBound, VolumeBound, Window};
 use collsynth_core::collective::{ChunkId, Collective};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{
-    Choice, Exceptions, Op, Origin, Repeated, Schedule, Solution, Stated, Step, Timetable, Transfer, View,
+    Choice, Op, Origin, Repeated, Schedule, Solution, Stated, Step, Timetable, Transfer, View,
 };
 use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpec};
 
@@ -20,19 +22,27 @@ use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpe
 const INDENT: &str = "      ";
 /// Letters of an expanded schedule that are written at once.
 const WRITTEN_AT_ONCE: usize = 1 << 16;
+/// From this number of ranks on, a mirrored schedule is written by its first half, and one along trees by these.
+const BRIEF_FROM: usize = 512;
 
-/// The text of a schedule file. O(moves stated).
+/// The text of a schedule file. O(moves log moves stated).
 pub fn solution_to_string<S: Stated>(solution: &Solution<S>) -> String {
-    let about = match solution.schedule.view() {
-        View::Explicit(schedule) => 64 * schedule.transfers().len() + 8 * schedule.move_count(),
-        View::Compact(schedule) => 24 * schedule.stated_moves(),
-    };
-    let mut text = String::with_capacity(1024 + about);
-    write_solution(&mut text, solution).expect("writing to a string cannot fail");
-    text
+    match solution.problem.machine().rank_count() >= BRIEF_FROM {
+        true => to_brief_string(solution),
+        false => to_string(solution, &Listing::whole(solution.schedule.view())),
+    }
 }
 
-/// Writes the file of the schedule with every move stated: the same bytes as [`solution_to_string`] of that.
+/// The same of any number of ranks, with a way back and trees where these are shorter.
+pub(in crate::json) fn to_brief_string<S: Stated>(solution: &Solution<S>) -> String {
+    let listing = match solution.schedule.view() {
+        View::Explicit(schedule) => Listing::brief(&solution.problem, schedule),
+        View::Compact(schedule) => Listing::brief_compact(&solution.problem, schedule),
+    };
+    to_string(solution, &listing)
+}
+
+/// Writes the file of the schedule with every move stated in its transfer.
 ///
 /// O(chunk moves) time. What is in the compact form is written a transfer at a time, with memory for the transfers of a
 /// step, without the chunks that the pattern puts there.
@@ -42,7 +52,7 @@ pub fn solution_to_string<S: Stated>(solution: &Solution<S>) -> String {
 /// Those of `out`.
 pub fn write_expanded<S: Stated>(out: &mut dyn io::Write, solution: &Solution<S>) -> io::Result<()> {
     let schedule = match solution.schedule.view() {
-        View::Explicit(_) => return out.write_all(solution_to_string(solution).as_bytes()),
+        view @ View::Explicit(_) => return out.write_all(to_string(solution, &Listing::whole(view)).as_bytes()),
         View::Compact(schedule) => schedule,
     };
     let mut text = String::new();
@@ -82,35 +92,54 @@ pub fn topology_to_string(spec: &TopologySpec) -> String {
     text
 }
 
-fn write_solution<S: Stated>(out: &mut String, solution: &Solution<S>) -> fmt::Result {
-    write_problem(out, &solution.problem)?;
-    write_moves(out, solution.schedule.view())?;
-    write_claims(out, solution)
+fn to_string<S>(solution: &Solution<S>, listing: &Listing<'_>) -> String {
+    let mut text = String::with_capacity(1024 + listing.bytes());
+    let mut write = || {
+        write_problem(&mut text, &solution.problem)?;
+        write_listing(&mut text, listing)?;
+        write_claims(&mut text, solution)
+    };
+    write().expect("writing to a string cannot fail");
+    text
 }
 
-fn write_moves(out: &mut String, schedule: View<'_>) -> fmt::Result {
-    let (own, others) = match schedule {
-        View::Explicit(schedule) => (schedule, Vec::new()),
-        View::Compact(schedule) => {
-            out.push_str(",\n  \"exceptions\": ");
-            let Exceptions { chunks, without, moves } = schedule.exceptions();
+fn write_listing(out: &mut String, listing: &Listing<'_>) -> fmt::Result {
+    let mut others = Vec::new();
+    if let Some(Compact { pattern, repeated, chunks, without }) = &listing.compact {
+        out.push_str(",\n  \"exceptions\": ");
+        write_list(out, ",", chunks)?;
+        others.push(("pattern", &**pattern));
+        if let Some(Repeated { period, chunks, moves }) = repeated.as_deref() {
+            out.push_str(",\n  \"period\": ");
+            write_list(out, ", ", period)?;
+            out.push_str(",\n  \"cell\": ");
             write_list(out, ",", chunks)?;
-            let mut others = vec![("pattern", schedule.pattern())];
-            if let Some(Repeated { period, chunks, moves }) = schedule.repeated() {
-                out.push_str(",\n  \"period\": ");
-                write_list(out, ", ", period)?;
-                out.push_str(",\n  \"cell\": ");
-                write_list(out, ",", chunks)?;
-                others.push(("cell", moves));
-            }
-            if without.move_count() > 0 {
-                others.push(("without", without));
-            }
-            (moves, others)
+            others.push(("cell", moves));
         }
-    };
+        if without.move_count() > 0 {
+            others.push(("without", without));
+        }
+    }
+    if let Some(trees) = &listing.trees {
+        out.push_str(",\n  \"trees\": ");
+        write_lines(out, "  ", trees, write_tree)?;
+    }
+    if listing.mirrored {
+        out.push_str(",\n  \"mirrored\": true");
+    }
     out.push_str(",\n  \"steps\": ");
-    write_steps(out, own, &others)
+    write_steps(out, &listing.own, &others)
+}
+
+fn write_tree(out: &mut String, Tree { chunks, op, parents, steps }: &Tree) -> fmt::Result {
+    out.push_str("{\"chunks\": ");
+    write_list(out, ",", chunks)?;
+    if *op == Op::Reduce {
+        out.push_str(", \"op\": \"reduce\"");
+    }
+    write!(out, ", \"parents\": \"{parents}\", \"steps\": ")?;
+    write_list(out, ",", steps)?;
+    out.write_char('}')
 }
 
 /// Begins the file.
@@ -133,7 +162,7 @@ fn write_what(out: &mut String, collective: &Collective) -> fmt::Result {
 pub(in crate::json) fn write_schedule(out: &mut String, solution: &Solution) -> fmt::Result {
     out.push_str("{\n  ");
     write_what(out, solution.problem.collective())?;
-    write_moves(out, solution.schedule.view())?;
+    write_listing(out, &Listing::whole(solution.schedule.view()))?;
     write_claims(out, solution)
 }
 

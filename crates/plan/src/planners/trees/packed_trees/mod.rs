@@ -77,7 +77,7 @@ use fastrand::Rng;
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
 use crate::model::error::{PlanError, check_name};
-use crate::model::planner::{Outcome, Planner, arrivals};
+use crate::model::planner::{Outcome, Planner, arrivals, has_many_ranks};
 use crate::model::task::Task;
 use centering::center;
 use collsynth_bound::divided_trees::{BOTH, Cables, Demand, Tree};
@@ -132,7 +132,7 @@ impl Planner for PackedTrees {
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        arrivals(problem) <= LONG_GROWTH
+        arrivals(problem) <= LONG_GROWTH && !has_many_ranks(problem)
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -3,6 +3,9 @@
 //! The moves of the plan are put into one sequence. Each rank carries out its share of it, in one worker or in several;
 //! a worker waits for what another did to the same slots. So the sequence itself is a run in which nothing gets stuck.
 
+pub mod maps;
+pub mod rewrites;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{machines, numbers};
 use crate::dice::Dice;
+use crate::mutate::{machines, numbers};
 use crate::naive::problem::machine::Machine;
 use crate::naive::program::place::Placing;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{anywhere, changes, machines, numbers};
 use crate::dice::Dice;
+use crate::mutate::{anywhere, changes, machines, numbers};
 
 /// One change; what does not apply leaves the file as it is.
 pub fn change(dice: &mut Dice, file: &mut Value) {
