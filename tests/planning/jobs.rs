@@ -102,6 +102,26 @@ fn crossing_collectives_share_the_machine() {
     }
 }
 
+/// Among more than 200 ranks, collectives are planned one by one, and their moves put together.
+#[test]
+fn among_many_ranks_moves_are_put_together() {
+    let topology = torus(&[6, 6, 6]).fail_cable(0, 1).unwrap();
+    let planes = Groups::new(grouping::spanned(&topology, &[0, 1]).unwrap()).unwrap();
+    let problems = [
+        problem(&topology, Kind::AllToAll, 1),
+        problem(&topology, Kind::AllGather, 2),
+        problem(&topology, Kind::ReduceScatter.in_groups(planes.clone()), 2),
+    ];
+    // Sums over all ranks leave the links of planes to those.
+    let sums = [problem(&topology, Kind::AllReduce, 24), problem(&topology, Kind::AllGather.in_groups(planes), 1)];
+    for (problems, close) in [(&problems[..], 0.05), (&sums, 0.12)] {
+        let (job, _) = plan_job_in_parts(problems, &JobGoal::default(), close, 1 << 13, &Control::unlimited()).unwrap();
+        assert_eq!(verify_job(&job, &Options::default()).verdict(), Verdict::Holds);
+        let above = job.total_width() as f64 / f64::from(least_job_width(&job)) - 1.0;
+        assert!(above <= close, "{above}");
+    }
+}
+
 #[test]
 fn what_cannot_be_planned_together_is_refused() {
     let (torus, other) = (torus(&[4, 4]), torus(&[4, 2]));

@@ -9,6 +9,7 @@ use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, job_valu
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology};
+use rayon::prelude::*;
 
 /// Weights of the dimensions to combine: 0 to this.
 const MOST_WEIGHT: u32 = 2;
@@ -25,17 +26,18 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds]) -> Option<JobBound> {
     let all: Vec<&Problem> = problems.iter().collect();
     let machine = all.first()?.machine();
     let value = |bound: &JobBound| job_value(&all, bound).unwrap_or(Rational::from(0));
-    let mut candidates: Vec<(Rational, JobBound)> = Vec::new();
+    let valued = |bounds: Vec<JobBound>| -> Vec<(Rational, JobBound)> {
+        bounds.into_par_iter().map(|bound| (value(&bound), bound)).collect()
+    };
     let evidence = problems.iter().zip(alone).filter_map(|(problem, bounds)| of_one(problem, bounds));
-    for bound in evidence.chain(by_dimension(machine)).chain(slabs(machine)) {
-        candidates.push((value(&bound), bound));
-    }
+    let mut candidates = valued(evidence.chain(by_dimension(machine)).chain(slabs(machine)).collect());
     // Stable: among equals, the first.
     candidates.sort_by_key(|(value, _)| std::cmp::Reverse(*value));
     let (mut at_least, mut best) = candidates.first()?.clone();
     for _ in 0..ROUNDS {
         let sums = candidates.iter().flat_map(|(_, other)| RATIOS.iter().map(|ratio| sum(&best, other, *ratio)));
-        let better = sums.map(|bound| (value(&bound), bound)).fold(None, |most: Option<(Rational, JobBound)>, one| {
+        let sums = valued(sums.collect());
+        let better = sums.into_iter().fold(None, |most: Option<(Rational, JobBound)>, one| {
             if most.as_ref().map_or(at_least, |most| most.0) < one.0 { Some(one) } else { most }
         });
         let Some(better) = better else { break };

@@ -122,6 +122,13 @@ impl Control {
         Self { deadline: Some(deadline), afterward: None, ..self.clone() }
     }
 
+    /// The same with half of the time that is left, for what may find nothing.
+    pub fn halfway(&self) -> Self {
+        let now = Instant::now();
+        let half = |deadline: Instant| now + deadline.saturating_duration_since(now) / 2;
+        Self { deadline: self.deadline.map(half), ..self.clone() }
+    }
+
     /// Does a plan of this problem leave half of the time for planning it?
     pub fn has_time_for(&self, problem: &Problem) -> bool {
         let half = |Afterward { began, .. }| self.deadline.map(|at| at.saturating_duration_since(began) / 2);

@@ -15,6 +15,9 @@
 //! An all_reduce collects in the first half of the steps and spreads in the second, so that no link adds and copies in
 //! one step. Its chunks have the members of a group in turn as roots.
 //!
+//! Among many ranks that takes minutes. There, and wherever it stays far above the bound, the collectives are planned
+//! one by one, and their moves put together ([`overlay`]).
+//!
 //! # Applies
 //!
 //! Any collectives in any groups, on any topology, with any failures. A chunk of one collective is as large as a chunk
@@ -35,6 +38,8 @@
 //! collective at a time; that jobs run several at once is the observation of Rashidi et al., "Themis", ISCA 2022.
 
 mod chunks;
+mod overlay;
+mod routes;
 
 use collsynth_core::certificate::{Bounds, JobBound};
 use collsynth_core::problem::Problem;
@@ -49,6 +54,8 @@ use crate::search::negotiation::{Aim, Search, Start, Strategy};
 use crate::search::tree_routing::Forest;
 use chunks::Chunks;
 use collsynth_bound as bound;
+use overlay::Overlay;
+use routes::routes;
 
 /// The name of the planner.
 const NAME: &str = "job";
@@ -58,6 +65,15 @@ const MORE_STEPS: &[u32] = &[0, 1, 2, 3, 4, 6, 8, 12];
 const COARSE: f64 = 0.02;
 /// The most pairs of a chunk and a rank: 8 bytes each in every try.
 const MOST_ARRIVALS: usize = 1 << 28;
+/// How far above the bound a job in stated parts is near enough, as a share of it.
+const NEAR: f64 = 0.005;
+/// More ranks than this negotiate for a minute: there, moves of collectives that are planned alone come first.
+const MANY_RANKS: usize = 200;
+/// The most moves that are put together, and beyond which no message is cut further for it.
+const MOST_MOVES: u64 = 12_000_000;
+const MOST_MOVES_TO_CUT: u64 = 4_000_000;
+/// A unit of width is at most this share of the total where moves are put together.
+const FINE: f64 = 0.01;
 
 /// What is wanted of a job's schedule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,8 +108,12 @@ pub struct JobGoal {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Result<(Job, StopReason), PlanError> {
-    let control = &control.planning_all(&problems);
-    let prospect = Prospect::new(problems, control)?;
+    plan_job_in_parts(&problems, goal, NEAR, 0, control)
+}
+
+/// Plans collectives together by negotiation.
+fn negotiated(prospect: Prospect, goal: &JobGoal, control: &Control) -> Result<(Job, StopReason), PlanError> {
+    let control = &control.planning_all(&prospect.problems);
     let problems = &prospect.problems;
     let refuse = |reason: String| PlanError::NotApplicable { planner: NAME, reason };
     let chunks = Chunks::new(problems);
@@ -139,20 +159,43 @@ pub fn plan_job_in_parts(
     control: &Control,
 ) -> Result<(Job, StopReason), PlanError> {
     let whole = Prospect::new(problems.to_vec(), control)?;
-    let chunks: u64 = problems.iter().map(|problem| u64::from(problem.chunk_count())).sum();
-    let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks;
-    let is_coarse = |cut: u32| close.max(COARSE) * f64::from(whole.least_width()) * f64::from(cut) < 1.0;
-    let mut cut = 1;
-    while is_coarse(cut) && can_cut(2 * cut) {
-        cut *= 2;
+    let has_many_ranks = whole.problems[0].topology().live_rank_count() > MANY_RANKS;
+    let overlaid = |cuts: bool, control: &Control| overlaid(&whole, cuts, goal, close, control);
+    let first = if has_many_ranks { overlaid(most_chunks > 0, &control.halfway()) } else { None };
+    if let Some((job, _)) = first.as_ref().filter(|(job, _)| gap(job) <= close || control.stop().is_some()) {
+        return Ok((job.clone(), control.stop().unwrap_or(StopReason::Finished)));
     }
-    let in_parts = |cut: u32| -> Result<_, PlanError> {
-        let cut_further = |problem: &Problem| match problem.collective().kind.can_be_cut() {
-            true => problem.with_parts(problem.parts().saturating_mul(cut)),
-            false => Ok(problem.clone()),
-        };
-        plan_job(problems.iter().map(cut_further).collect::<Result<_, _>>()?, goal, control)
-    };
+    let found = negotiated_in_parts(&whole, goal, close, most_chunks, control);
+    let is_far = found.as_ref().is_ok_and(|(job, ..)| gap(job) > close && control.stop().is_none());
+    let second = if first.is_none() && is_far { overlaid(most_chunks > 0, control) } else { None };
+    let stopped = |reason| control.stop().unwrap_or(reason);
+    match (found, first.or(second)) {
+        (Ok((job, cut, reason)), Some(other)) if is_better((&job, cut), (&other.0, other.1)) => {
+            Ok((job, stopped(reason)))
+        }
+        (found, Some((job, _))) => Ok((job, stopped(found.map_or(StopReason::Finished, |(.., reason)| reason)))),
+        (found, None) => found.map(|(job, _, reason)| (job, stopped(reason))),
+    }
+}
+
+/// Of jobs whose messages are cut so far, does the first have less width, or as much in fewer steps?
+fn is_better((first, cut): (&Job, u32), (second, other_cut): (&Job, u32)) -> bool {
+    let figures = |job: &Job, others_cut: u32| (job.total_width() * u64::from(others_cut), job.widths().len());
+    figures(first, other_cut) < figures(second, cut)
+}
+
+/// Plans collectives together by negotiation; also how far messages were cut for it.
+fn negotiated_in_parts(
+    whole: &Prospect,
+    goal: &JobGoal,
+    close: f64,
+    most_chunks: u64,
+    control: &Control,
+) -> Result<(Job, u32, StopReason), PlanError> {
+    let chunks: u64 = whole.problems.iter().map(|problem| u64::from(problem.chunk_count())).sum();
+    let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks;
+    let mut cut = whole.fine_cut(close.max(COARSE), can_cut);
+    let in_parts = |cut: u32| negotiated(whole.cut(cut, control)?, goal, control);
     // Whole messages take little time, and may be as good as any.
     let (mut best, mut stopped) = in_parts(1)?;
     let mut best_cut = 1;
@@ -162,10 +205,9 @@ pub fn plan_job_in_parts(
     while above.is_none_or(|above| above > close) && can_cut(cut) && control.stop().is_none() {
         // What time did not suffice for leaves what there is.
         let Ok((job, reason)) = in_parts(cut) else { break };
-        let figures = |job: &Job, others_cut: u32| (job.total_width() * u64::from(others_cut), job.widths().len());
         let before = above.replace(gap(&job));
         let gained = before.map(|before| before - gap(&job));
-        if figures(&job, best_cut) < figures(&best, cut) {
+        if is_better((&job, cut), (&best, best_cut)) {
             (best, best_cut, stopped) = (job, cut, reason);
         }
         // More parts share what is lost at both ends, but not what is lost between.
@@ -174,7 +216,32 @@ pub fn plan_job_in_parts(
         }
         cut *= 2;
     }
-    Ok((best, control.stop().unwrap_or(stopped)))
+    Ok((best, best_cut, stopped))
+}
+
+/// Plans each collective alone, and puts their moves together; also how far messages were cut for it. `None` if that
+/// cannot be done, or not in the steps stated.
+fn overlaid(whole: &Prospect, cuts: bool, goal: &JobGoal, close: f64, control: &Control) -> Option<(Job, u32)> {
+    let links = whole.problems[0].topology().live_links().count() as u64;
+    // If every link is busy all the time.
+    let moves = u64::from(whole.least_width()) * links;
+    if goal.steps.is_some() || moves > MOST_MOVES {
+        return None;
+    }
+    let cut = whole.fine_cut(FINE, |cut: u32| cuts && moves * u64::from(cut) <= MOST_MOVES_TO_CUT);
+    let prospect = whole.cut(cut, control).ok()?;
+    let control = &control.planning_all(&prospect.problems);
+    let least = u64::from(prospect.least_width());
+    let schedules = routes(&prospect.problems, least, goal, control).ok()?;
+    let overlay = Overlay::new(&prospect.problems, &schedules)?;
+    let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
+    let near = least + (close * least as f64) as u64;
+    let timetable = overlay.timetable(near, most, goal.seed, control);
+    if timetable.widths.len() > most {
+        return None;
+    }
+    let schedules = overlay.schedules(&timetable);
+    Some((prospect.into_job(schedules).ok()?, cut))
 }
 
 /// Problems and what bounds them.
@@ -196,6 +263,32 @@ impl Prospect {
         let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<Vec<Bounds>, _>>()?;
         let bound = bound::of_job(&problems, &bounds);
         Ok(Self { problems, bounds, bound })
+    }
+
+    /// The same with messages cut in this many parts: what links must carry grows alike, unless some cannot be cut.
+    fn cut(&self, cut: u32, control: &Control) -> Result<Self, PlanError> {
+        let cut_further = |problem: &Problem| match problem.collective().kind.can_be_cut() {
+            true => problem.with_parts(problem.parts().saturating_mul(cut)),
+            false => Ok(problem.clone()),
+        };
+        let problems = self.problems.iter().map(cut_further).collect::<Result<Vec<_>, _>>()?;
+        if !self.problems.iter().all(|problem| problem.collective().kind.can_be_cut()) {
+            return Self::new(problems, control);
+        }
+        let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<_, _>>()?;
+        let scaled = |bound: &JobBound| JobBound { at_least: bound.at_least * i128::from(cut), ..bound.clone() };
+        Ok(Self { problems, bounds, bound: self.bound.as_ref().map(scaled) })
+    }
+
+    /// The first power of two by which messages can be cut so that a unit of width is at most this share of the total;
+    /// the largest, if none does.
+    fn fine_cut(&self, share: f64, can_cut: impl Fn(u32) -> bool) -> u32 {
+        let is_coarse = |cut: u32| share * f64::from(self.least_width()) * f64::from(cut) < 1.0;
+        let mut cut = 1;
+        while is_coarse(cut) && can_cut(2 * cut) {
+            cut *= 2;
+        }
+        cut
     }
 
     fn least_width(&self) -> u32 {

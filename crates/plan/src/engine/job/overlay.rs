@@ -1,0 +1,308 @@
+//! Collectives planned one by one, whose moves then share the links: list scheduling, forward and backward in turn.
+//!
+//! # Idea
+//!
+//! Each collective alone has planners that load links evenly in seconds, also among hundreds of ranks. A job keeps
+//! their routes, and decides anew when each move is made. A move waits for what its sender is to have by then, and for
+//! what its receiver is to have sent before; each link serves the most urgent moves first, of whatever collective.
+//!
+//! ```text
+//!   alone     a: 1 1 2 . 3      b: 1 . 2 2        a link is idle where one collective alone lacks chunks for it
+//!   together  a1 a1 b1 a2 b2 b2 a3
+//! ```
+//!
+//! Each pass takes the moves of a link in the order in which the pass before it, in the other direction of time, would
+//! have had them: what was late forward must be early backward. The first pass lets all collectives advance alike.
+//!
+//! # Steps and volume
+//!
+//! Once chunks are many, little above the largest load of a link by all the routes together, in more steps than the
+//! longest route has hops.
+//!
+//! # Complexity
+//!
+//! O(moves log moves) for each pass; memory O(moves).
+//!
+//! # Reference
+//!
+//! Li and Willis, "An iterative scheduling technique for resource-constrained project scheduling", European Journal of
+//! Operational Research 56, 1992; Valls, Ballestin and Quintanilla, "Justification and RCPSP", ibid. 165, 2005.
+
+use std::collections::{BTreeMap, BinaryHeap};
+
+use collsynth_core::collective::ChunkId;
+use collsynth_core::exact::narrow;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::topology::{LinkId, RankId, Topology};
+use fastrand::Rng;
+
+use crate::model::control::Control;
+use crate::model::moves::Moves;
+
+/// Passes for narrow steps, and for wider ones, which either do soon or not at all.
+const PASSES: u32 = 12;
+const PASSES_IN_WIDER_STEPS: u32 = 4;
+/// Narrower steps than of this share of the total width are not tried.
+const MOST_STEPS: u64 = 256;
+/// Schedules whose operations a word has a bit for.
+const MOST_SCHEDULES: usize = 32;
+/// Units of urgency for a unit of time, and the noise of a pass.
+const UNIT: u64 = 16;
+
+/// A move of a chunk of one of the schedules.
+struct Move {
+    link: u32,
+    /// Which schedule, and its operation: twice the schedule, one more for copies.
+    class: u32,
+    chunk: ChunkId,
+    /// What has to be done when it begins, as a share of its own schedule, in 2^-16.
+    share: u64,
+}
+
+/// Moves, and which have to wait for which.
+pub(super) struct Overlay<'a> {
+    machine: &'a Topology,
+    moves: Vec<Move>,
+    /// For each move, those that wait for it; and those that it waits for.
+    after: Lists,
+    before: Lists,
+    classes: usize,
+}
+
+/// When each move is made.
+pub(super) struct Timetable {
+    steps: Vec<u32>,
+    pub widths: Vec<u32>,
+}
+
+impl<'a> Overlay<'a> {
+    /// The moves of schedules, each of its problem on one machine. `None` if there are more than [`MOST_SCHEDULES`], or
+    /// if two ranks exchange what they have of a chunk, both in one step.
+    pub fn new(problems: &'a [Problem], schedules: &[Schedule]) -> Option<Self> {
+        if problems.len() > MOST_SCHEDULES {
+            return None;
+        }
+        let machine = problems[0].machine();
+        let (mut moves, mut pairs) = (Vec::new(), Vec::new());
+        for (number, (problem, schedule)) in problems.iter().zip(schedules).enumerate() {
+            add(&mut moves, &mut pairs, problem, schedule, narrow(number))?;
+        }
+        let count = moves.len();
+        let before = Lists::new(count, pairs.iter().map(|&(first, then)| (then, first)));
+        let after = Lists::new(count, pairs.into_iter());
+        Some(Self { machine, moves, after, before, classes: 2 * problems.len() })
+    }
+
+    /// A timetable in few steps, of which there are at most `most` if any are found, whose total width is `near` or
+    /// else the least found.
+    pub fn timetable(&self, near: u64, most: usize, seed: u64, control: &Control) -> Timetable {
+        let mut step_width = u32::try_from((near / MOST_STEPS).next_power_of_two()).unwrap_or(u32::MAX);
+        let mut best = self.best(step_width, PASSES, near, seed, control);
+        while control.stop().is_none() {
+            step_width = step_width.saturating_mul(2);
+            let enough = near.max(best.figures().0);
+            let found = self.best(step_width, PASSES_IN_WIDER_STEPS, enough, seed, control);
+            let is_better = found.figures().0 <= enough || best.figures().1 > most;
+            if !is_better || found.figures().1 >= best.figures().1 {
+                break;
+            }
+            best = found;
+        }
+        best
+    }
+
+    /// The best timetable of several passes in steps of at most this width: of the least total width, then of the
+    /// fewest steps.
+    fn best(&self, step_width: u32, passes: u32, enough: u64, seed: u64, control: &Control) -> Timetable {
+        let mut rng = Rng::with_seed(seed);
+        let mut load = vec![0_u64; self.machine.links().len()];
+        self.moves.iter().for_each(|one| load[one.link as usize] += 1);
+        let horizon = load.into_iter().max().unwrap_or(0) * UNIT;
+        let mut urgency: Vec<u64> = self.moves.iter().map(|one| horizon - ((horizon * one.share) >> 16)).collect();
+        let mut best: Option<Timetable> = None;
+        for pass in 0..passes {
+            urgency.iter_mut().for_each(|urgency| *urgency += rng.u64(0..UNIT));
+            let found = self.pass(step_width, &urgency, pass % 2 == 1);
+            let mut until = Vec::with_capacity(found.widths.len());
+            found.widths.iter().fold(0, |time, width| {
+                until.push((time + u64::from(*width)) * UNIT);
+                time + u64::from(*width)
+            });
+            urgency = found.steps.iter().map(|&step| until[step as usize]).collect();
+            let found = if pass % 2 == 1 { found.reversed() } else { found };
+            if best.as_ref().is_none_or(|best| found.figures() < best.figures()) {
+                best = Some(found);
+            }
+            if control.stop().is_some() || best.as_ref().is_some_and(|best| best.figures().0 <= enough) {
+                break;
+            }
+        }
+        best.expect("there is a pass")
+    }
+
+    /// The schedules, at these times.
+    pub fn schedules(&self, timetable: &Timetable) -> Vec<Schedule> {
+        let widths = &timetable.widths;
+        let mut all: Vec<Moves> = (0..self.classes / 2).map(|_| Moves::new(widths.len())).collect();
+        for (one, &step) in self.moves.iter().zip(&timetable.steps) {
+            let op = if one.class % 2 == 0 { Op::Reduce } else { Op::Copy };
+            all[one.class as usize / 2].add(step as usize, LinkId(one.link), op, [one.chunk]);
+        }
+        all.into_iter().map(|moves| moves.write(self.machine, |step, _| Some(widths[step]))).collect()
+    }
+
+    /// Serves all links step by step, in each the most urgent moves that are ready. In a step, a link carries moves of
+    /// each schedule with one operation only.
+    fn pass(&self, step_width: u32, urgency: &[u64], backward: bool) -> Timetable {
+        let (before, after) = if backward { (&self.after, &self.before) } else { (&self.before, &self.after) };
+        let mut waits: Vec<u32> = (0..self.moves.len()).map(|one| narrow(before.of(one).len())).collect();
+        let mut queues: Vec<BinaryHeap<(u64, u32)>> =
+            (0..self.machine.links().len() * self.classes).map(|_| BinaryHeap::new()).collect();
+        let mut ready: Vec<u32> = (0..narrow(waits.len())).filter(|&one| waits[one as usize] == 0).collect();
+        let (mut steps, mut widths) = (vec![0; waits.len()], Vec::new());
+        let (mut busy, mut is_busy): (Vec<u32>, _) = (Vec::new(), vec![false; self.machine.links().len()]);
+        let mut left = waits.len();
+        while left > 0 {
+            for one in ready.drain(..) {
+                let Move { link, class, .. } = self.moves[one as usize];
+                queues[link as usize * self.classes + class as usize].push((urgency[one as usize], u32::MAX - one));
+                if !std::mem::replace(&mut is_busy[link as usize], true) {
+                    busy.push(link);
+                }
+            }
+            let (step, mut width) = (narrow(widths.len()), 0);
+            busy.retain(|&link| {
+                let capacity = self.machine.link(LinkId(link)).capacity;
+                let queues = &mut queues[link as usize * self.classes..][..self.classes];
+                let (mut taken, mut shut) = (0, 0_u64);
+                while taken < step_width.saturating_mul(capacity) {
+                    let open = |class: &usize| shut & (1 << class) == 0;
+                    let first = |class: usize| queues[class].peek().map(|&(urgency, one)| (urgency, one, class));
+                    let Some((.., class)) = (0..self.classes).filter(open).filter_map(first).max() else { break };
+                    let Some((_, one)) = queues[class].pop() else { break };
+                    let one = u32::MAX - one;
+                    shut |= 1 << (class ^ 1);
+                    taken += 1;
+                    steps[one as usize] = step;
+                    for &next in after.of(one as usize) {
+                        waits[next as usize] -= 1;
+                        if waits[next as usize] == 0 {
+                            ready.push(next);
+                        }
+                    }
+                }
+                left -= taken as usize;
+                width = width.max(taken.div_ceil(capacity));
+                let waiting = queues.iter().any(|queue| !queue.is_empty());
+                is_busy[link as usize] = waiting;
+                waiting
+            });
+            widths.push(width);
+        }
+        Timetable { steps, widths }
+    }
+}
+
+impl Timetable {
+    /// The total width, and the steps.
+    pub fn figures(&self) -> (u64, usize) {
+        (self.widths.iter().copied().map(u64::from).sum(), self.widths.len())
+    }
+
+    fn reversed(mut self) -> Self {
+        let last = narrow(self.widths.len()) - 1;
+        self.steps.iter_mut().for_each(|step| *step = last - *step);
+        self.widths.reverse();
+        self
+    }
+}
+
+/// What a rank did with a chunk, since a copy arrived.
+#[derive(Default)]
+struct Held {
+    /// That copy.
+    copied: Option<u32>,
+    /// It, and what was added.
+    arrived: Vec<u32>,
+    sent: Vec<u32>,
+    /// The step in which it was last sent.
+    sent_in: u32,
+}
+
+/// Adds the moves of a schedule, and who waits for whom.
+fn add(
+    moves: &mut Vec<Move>,
+    pairs: &mut Vec<(u32, u32)>,
+    problem: &Problem,
+    schedule: &Schedule,
+    number: u32,
+) -> Option<()> {
+    let machine = problem.machine();
+    let mut listed: Vec<(ChunkId, u32, RankId, RankId, Op, u32)> = Vec::with_capacity(schedule.move_count());
+    for step in schedule.steps() {
+        for one in step.transfers {
+            let meant = |id: &LinkId| one.via.is_none() || machine.link(*id).direction == one.via;
+            let link = machine.links_between(one.from, one.to).find(meant)?;
+            let chunks = schedule.chunks(one).iter();
+            listed.extend(chunks.map(|&chunk| (chunk, step.number, one.from, one.to, one.op, link.0)));
+        }
+    }
+    listed.sort_unstable();
+    let mut begins = vec![0];
+    schedule.widths().for_each(|width| begins.push(begins[begins.len() - 1] + u64::from(width)));
+    let all = schedule.total_width().max(1);
+    for of_chunk in listed.chunk_by(|one, other| one.0 == other.0) {
+        let mut held: BTreeMap<RankId, Held> = BTreeMap::new();
+        for of_step in of_chunk.chunk_by(|one, other| one.1 == other.1) {
+            let first = narrow(moves.len());
+            for &(chunk, step, from, _, op, link) in of_step {
+                let this = narrow(moves.len());
+                let class = 2 * number + u32::from(op == Op::Copy);
+                moves.push(Move { link, class, chunk, share: (begins[step as usize - 1] << 16) / all });
+                let held = held.entry(from).or_default();
+                pairs.extend(held.arrived.iter().map(|&arrived| (arrived, this)));
+                held.sent.push(this);
+                held.sent_in = step;
+            }
+            for (this, &(_, step, _, to, op, _)) in (first..).zip(of_step) {
+                let held = held.entry(to).or_default();
+                if held.sent_in == step {
+                    return None;
+                }
+                pairs.extend(held.sent.iter().chain(&held.copied).map(|&before| (before, this)));
+                if op == Op::Copy {
+                    pairs.extend(held.arrived.drain(..).map(|arrived| (arrived, this)));
+                    held.sent.clear();
+                    held.copied = Some(this);
+                }
+                held.arrived.push(this);
+            }
+        }
+    }
+    Some(())
+}
+
+/// A list of moves for each move.
+struct Lists {
+    begin: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Lists {
+    fn new(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut begin = vec![0; count + 1];
+        pairs.clone().for_each(|(of, _)| begin[of as usize + 1] += 1);
+        (0..count).for_each(|at| begin[at + 1] += begin[at]);
+        let (mut next, mut all) = (begin.clone(), vec![0; begin[count] as usize]);
+        for (of, one) in pairs {
+            all[next[of as usize] as usize] = one;
+            next[of as usize] += 1;
+        }
+        Self { begin, all }
+    }
+
+    fn of(&self, one: usize) -> &[u32] {
+        &self.all[self.begin[one] as usize..self.begin[one + 1] as usize]
+    }
+}
