@@ -124,7 +124,8 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         let bounds = control.bounds(&problem)?;
         // Twice the parts may take far fewer steps, which planners that are quick often find.
         let near = Some(near_width(parts, bound_of_all(&bounds)));
-        let effort = Effort { near, only_quick: was_near || has_many_ranks(&whole) };
+        let is_large = is_reduced && has_many_ranks(&whole) && best.is_some();
+        let effort = Effort { near, only_quick: was_near || is_large };
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
         was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
         match found {

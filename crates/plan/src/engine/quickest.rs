@@ -54,7 +54,7 @@ pub(super) fn quickest(
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        let effort = Effort { only_quick: is_large(&problem), ..Effort::default() };
+        let effort = Effort { only_quick: is_large(&problem) && found.best.is_some(), ..Effort::default() };
         match plan_bounded(problem.clone(), bounds.clone(), &goal, effort, control) {
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
