@@ -67,7 +67,7 @@ pub(crate) fn arrivals(problem: &Problem) -> u64 {
     u64::from(problem.chunk_count()) * problem.topology().live_rank_count() as u64
 }
 
-/// Are there so many ranks that moves between all pairs of them, or a step for each, take long to write?
+/// True where a move for every pair of ranks, or a step for every rank, takes seconds to write.
 pub(crate) fn has_many_ranks(problem: &Problem) -> bool {
     const MANY: usize = 1400;
     problem.topology().live_rank_count() > MANY

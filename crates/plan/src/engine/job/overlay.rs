@@ -43,7 +43,7 @@ use crate::model::moves::Moves;
 /// Passes for narrow steps, and for wider ones, which either do soon or not at all.
 const PASSES: u32 = 12;
 const PASSES_IN_WIDER_STEPS: u32 = 4;
-/// Narrower steps than of this share of the total width are not tried.
+/// Steps are wide enough for about this many of them at most.
 const MOST_STEPS: u64 = 256;
 /// Schedules whose operations a word has a bit for.
 const MOST_SCHEDULES: usize = 32;
@@ -56,7 +56,7 @@ struct Move {
     /// Which schedule, and its operation: twice the schedule, one more for copies.
     class: u32,
     chunk: ChunkId,
-    /// What has to be done when it begins, as a share of its own schedule, in 2^-16.
+    /// How much of its own schedule is over when it begins, in 2^-16 of it.
     share: u64,
 }
 

@@ -7,8 +7,8 @@
 
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::Schedule;
-use collsynth_core::topology::{Shape, Topology, TopologySpec, Torus};
+use collsynth_core::schedule::{Schedule, Timetable};
+use collsynth_core::topology::{Link, Shape, Topology, TopologySpec, Torus};
 
 use super::JobGoal;
 use crate::engine::portfolio::{Effort, plan_bounded};
@@ -70,19 +70,12 @@ fn planned(problem: Problem, goal: &JobGoal, control: &Control) -> Result<Schedu
 
 /// The moves over each link.
 fn load(problem: &Problem, schedule: &Schedule) -> Vec<u64> {
-    let machine = problem.machine();
-    let mut load = vec![0; machine.links().len()];
-    for one in schedule.transfers() {
-        let mut joining = machine.links_between(one.from, one.to);
-        let meant = joining.find(|&id| one.via.is_none() || machine.link(id).direction == one.via);
-        meant.into_iter().for_each(|id| load[id.index()] += schedule.chunks(one).len() as u64);
-    }
-    load
+    schedule.carried(problem, &mut schedule.numbers())
 }
 
 /// The time that the busiest link needs for all of them.
 fn largest(machine: &Topology, loads: &[Vec<u64>]) -> u64 {
-    let time = |(index, link): (usize, &collsynth_core::topology::Link)| {
+    let time = |(index, link): (usize, &Link)| {
         let all: u64 = loads.iter().map(|load| load[index]).sum();
         all.div_ceil(u64::from(link.capacity))
     };
@@ -116,11 +109,9 @@ fn widened(machine: &Topology, loads: &[Vec<u64>], number: usize) -> Vec<Topolog
         let share = |dim: usize| if used.contains(&dim) { (room[dim] * WIDEST + most / 2) / most } else { 0 };
         let shares: Vec<u64> = (0..dims).map(|dim| share(dim).max(1)).collect();
         let common = shares.iter().copied().reduce(num_integer::gcd).unwrap_or(1);
-        let capacity: Vec<u32> =
-            shares.iter().zip(&torus.capacity).map(|(share, capacity)| (share / common) as u32 * capacity).collect();
-        if capacity != torus.capacity && !found.contains(&capacity) {
-            found.push(capacity);
-        }
+        let wider = |(share, capacity): (&u64, &u32)| capacity.checked_mul((share / common) as u32);
+        let capacity: Option<Vec<u32>> = shares.iter().zip(&torus.capacity).map(wider).collect();
+        found.extend(capacity.filter(|capacity| *capacity != torus.capacity && !found.contains(capacity)));
     }
     let on = |capacity| {
         let shape = Shape::Torus(Torus { capacity, ..torus.clone() });

@@ -58,7 +58,9 @@ pub(in crate::json) fn schedule(
         let (needed, most) = (needed.div_ceil(1 << 20), room >> 20);
         fault(format!("these trees take {needed} MiB, more than {most} MiB: {MEMORY_WORD} allows more"))
     };
-    let count: u64 = trees.iter().map(|tree| tree.chunks.len() as u64 * tree.steps.len() as u64).sum();
+    // What is too much for a number is too much for any room.
+    let moves = |tree: &Tree| (tree.chunks.len() as u64).saturating_mul(tree.steps.len() as u64);
+    let count = trees.iter().map(moves).fold(0, u64::saturating_add);
     let needed = BYTES_A_MOVE.saturating_mul(count);
     if needed > room {
         return Err(too_large(needed));
