@@ -146,4 +146,19 @@ mod tests {
         assert!(order(&[16, 16, 16], 963).is_lt());
         assert!(order(&[4, 4, 4], 382).is_gt());
     }
+
+    /// Of many ranks, however few the parts, what takes a step or a tree for each is not quick.
+    #[test]
+    fn many_ranks_leave_few_quick_planners() {
+        let quick = |extents: &[u32]| {
+            let torus = Topology::torus(extents).unwrap().fail_cable(0, 1).unwrap();
+            let problem = Problem::new(torus, Collective { kind: Kind::AllReduce, parts: 12 }).unwrap();
+            let effort = Effort { only_quick: true, ..Effort::default() };
+            let found = candidates(&problem, &Goal::default(), effort);
+            ["matching", "packed_trees", "ring_all_reduce", "composed"]
+                .map(|name| found.iter().any(|planner| planner.name() == name))
+        };
+        assert_eq!(quick(&[16, 16, 16]), [true, false, false, false]);
+        assert_eq!(quick(&[4, 4, 4]), [true; 4]);
+    }
 }

@@ -233,6 +233,8 @@ mod tests {
         let (began, second) = (Instant::now(), Duration::from_secs(1));
         let control = Control::unlimited().with_deadline(began + 10 * second);
         assert_eq!(control.planning(&problem(1)).deadline, control.deadline, "nothing follows");
+        let half = control.halfway().deadline.unwrap();
+        assert!(half >= began + 5 * second && half < began + 10 * second);
         let control = control.leaving(began, |problem| Duration::from_secs(problem.parts().into()));
         for (parts, planning, has_time) in [(1, 9, true), (5, 5, true), (6, 5, false)] {
             let planned = control.planning(&problem(parts));

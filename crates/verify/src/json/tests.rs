@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use proptest::option::of;
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 use super::FormatCode::{F001, F002, F003, F004, F005, F008, F009};
 use super::locate;
@@ -151,7 +152,8 @@ fn what_makes_no_machine_is_found_in_the_text() {
     refused(&with_topology(r#"{"torus": [4], "failed_ranks": [1, 2, 2]}"#), F008, "2]}}", "twice");
     refused(&with_topology(r#"{"torus": [4], "failed_ranks": [1, 9]}"#), F008, "9]}}", "0 to 3");
     refused(&with_topology(r#"{"torus": [4], "failed_ranks": ["0.0"]}"#), F008, "\"0.0\"]}}", "4 torus");
-    let links = "{\"torus\": [4, 4], \"failed_links\": [{\"from\": 0, \"to\": 1},\n{\"from\": 2, \"to\": 4}, {\"from\": 3, \"to\": 2}]}";
+    let links = "{\"torus\": [4, 4], \"failed_links\": [{\"from\": 0, \"to\": 1},\n{\"from\": 2, \"to\": 4}, \
+                 {\"from\": 3, \"to\": 2}]}";
     refused(&with_topology(links), F008, "{\"from\":", "not neighbors");
     refused(&with_topology("{\"links\": []}"), F008, "{\"links\"", "no rank");
     refused(&with_topology(r#"{"links": [], "ranks": 4000000000}"#), F008, "40000000", "ranks");
@@ -288,7 +290,8 @@ prop_compose! {
         joint in proptest::collection::vec(joint_bound(), 0..3),
     ) -> Bounds {
         let steps = steps.map(|(at_least, from, to)| StepsBound { at_least, from: RankId(from), to: RankId(to) });
-        let volume = volume.map(|(over, under, evidence)| VolumeBound { at_least: Rational::new(over, under), evidence });
+        let claim = |(over, under, evidence)| VolumeBound { at_least: Rational::new(over, under), evidence };
+        let volume = volume.map(claim);
         Bounds { steps, volume, joint }
     }
 }
@@ -343,7 +346,8 @@ proptest! {
         let again = parse_solution(&solution_to_string(&read)).unwrap();
         prop_assert_eq!(&again, &read);
         prop_assert_eq!(in_order(&solution.schedule), in_order(&read.schedule));
-        prop_assert_eq!(Solution { schedule: Schedule::default(), ..read }, Solution { schedule: Schedule::default(), ..solution });
+        let bare = |solution| Solution { schedule: Schedule::default(), ..solution };
+        prop_assert_eq!(bare(read), bare(solution));
     }
 
     #[test]
@@ -358,11 +362,12 @@ proptest! {
         (extents, wrap) in prop_oneof![
             Just((vec![5], vec![true])), Just((vec![3, 2], vec![true, true])), Just((vec![2, 3, 2], vec![false; 3])),
         ],
-        moves in proptest::collection::vec((0_u32..3, any::<proptest::sample::Index>(), 1_u32..4, any::<bool>()), 1..40),
+        moves in proptest::collection::vec((0_u32..3, any::<Index>(), 1_u32..4, any::<bool>()), 1..40),
         mirrored in any::<bool>(),
     ) {
         let torus = TopologySpec::new(Shape::Torus(Torus { wrap, ..Torus::new(&extents) }));
-        let problem = Problem::new(Topology::new(torus).unwrap(), Collective { kind: Kind::AllReduce, parts: 3 }).unwrap();
+        let collective = Collective { kind: Kind::AllReduce, parts: 3 };
+        let problem = Problem::new(Topology::new(torus).unwrap(), collective).unwrap();
         let links = problem.machine().links().len();
         // By step, link, operation and chunk.
         let moves: BTreeSet<_> = moves
@@ -400,10 +405,11 @@ proptest! {
     #[test]
     fn no_text_makes_the_reader_panic(
         solution in solutions(),
-        edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0..5_u8, any::<proptest::sample::Index>()), 1..6),
+        edits in proptest::collection::vec((any::<Index>(), 0..5_u8, any::<Index>()), 1..6),
     ) {
         const PIECES: [&str; 16] = [
-            "{", "}", "[", "]", ",", ":", "\"", "0", "-1", "4294967295", "99999999999999999999", "1e400", "null", "\\", "\"0.0\"", "true",
+            "{", "}", "[", "]", ",", ":", "\"", "0", "-1", "4294967295", "99999999999999999999", "1e400", "null",
+            "\\", "\"0.0\"", "true",
         ];
         let mut text: Vec<char> = solution_to_string(&solution).chars().collect();
         for (place, edit, piece) in edits {
