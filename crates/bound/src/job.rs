@@ -9,20 +9,25 @@ use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, job_valu
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology};
+use collsynth_lp::Limit;
 use rayon::prelude::*;
 
 /// Weights of the dimensions to combine: 0 to this.
 const MOST_WEIGHT: u32 = 2;
 /// Combinations of dimensions to try, at most.
 const MOST_COMBINATIONS: u32 = 243;
-/// Weights that the best and a candidate are added with.
+/// Weights that the best and a candidate are added with; others than the first only with the most promising ones.
 const RATIOS: &[(u32, u32)] = &[(1, 1), (1, 2), (2, 1), (1, 4), (4, 1)];
+const PROMISING: usize = 24;
+/// Candidates valued before the limit is looked at again.
+const AT_ONCE: usize = 32;
 /// Rounds of adding candidates.
 const ROUNDS: usize = 4;
 
-/// The best bound found on the total width of collectives on one machine, given the bounds of each alone; `None` if
-/// nothing must move. Each candidate costs what [`job_value`] costs; there are some hundreds.
-pub fn of_job(problems: &[Problem], alone: &[Bounds]) -> Option<JobBound> {
+/// The best bound found within a limit on the total width of collectives on one machine, given the bounds of each
+/// alone; `None` if nothing must move. Each candidate costs what [`job_value`] costs; there are some hundreds, and some
+/// are valued whatever the limit.
+pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<JobBound> {
     let all: Vec<&Problem> = problems.iter().collect();
     let machine = all.first()?.machine();
     let value = |bound: &JobBound| job_value(&all, bound).unwrap_or(Rational::from(0));
@@ -30,14 +35,28 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds]) -> Option<JobBound> {
         bounds.into_par_iter().map(|bound| (value(&bound), bound)).collect()
     };
     let evidence = problems.iter().zip(alone).filter_map(|(problem, bounds)| of_one(problem, bounds));
-    let mut candidates = valued(evidence.chain(by_dimension(machine)).chain(slabs(machine)).collect());
+    let unvalued: Vec<JobBound> = evidence.chain(by_dimension(machine)).chain(slabs(machine)).collect();
+    let mut candidates = Vec::new();
+    for some in unvalued.chunks(AT_ONCE) {
+        if !candidates.is_empty() && limit.check().is_err() {
+            break;
+        }
+        candidates.extend(valued(some.to_vec()));
+    }
     // Stable: among equals, the first.
     candidates.sort_by_key(|(value, _)| std::cmp::Reverse(*value));
     let (mut at_least, mut best) = candidates.first()?.clone();
     for _ in 0..ROUNDS {
-        let sums = candidates.iter().flat_map(|(_, other)| RATIOS.iter().map(|ratio| sum(&best, other, *ratio)));
-        let sums = valued(sums.collect());
-        let better = sums.into_iter().fold(None, |most: Option<(Rational, JobBound)>, one| {
+        if limit.check().is_err() {
+            break;
+        }
+        let equal = valued(candidates.iter().map(|(_, other)| sum(&best, other, RATIOS[0])).collect());
+        let mut order: Vec<usize> = (0..candidates.len()).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(equal[index].0));
+        let promising = order.into_iter().take(PROMISING).map(|index| &candidates[index].1);
+        let others = promising.flat_map(|other| RATIOS[1..].iter().map(|ratio| sum(&best, other, *ratio)));
+        let others = valued(others.collect());
+        let better = equal.into_iter().chain(others).fold(None, |most: Option<(Rational, JobBound)>, one| {
             if most.as_ref().map_or(at_least, |most| most.0) < one.0 { Some(one) } else { most }
         });
         let Some(better) = better else { break };

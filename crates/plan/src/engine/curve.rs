@@ -59,7 +59,8 @@ pub fn trace(
         }
         let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts })?;
         let bounds = control.bounds(&problem);
-        let traced = bounds.and_then(|bounds| trace_bounded(&problem, &bounds, goal, control, &mut findings));
+        let traced =
+            bounds.and_then(|bounds| trace_bounded(&problem, &bounds, goal, Effort::default(), control, &mut findings));
         if let Err(error) = traced {
             failure.get_or_insert(error);
         }
@@ -112,17 +113,19 @@ pub(super) fn trace_bounded(
     problem: &Problem,
     bounds: &Bounds,
     goal: &Goal<'_>,
+    effort: Effort<'_>,
     control: &Control,
     findings: &mut impl Consumer,
 ) -> Result<(), PlanError> {
     let goal = Goal { parts: Parts::Fixed(problem.parts()), steps: None, price: None, ..*goal };
-    Tracing { problem, bounds, goal, control, findings }.run()
+    Tracing { problem, bounds, goal, effort, control, findings }.run()
 }
 
 struct Tracing<'a, F> {
     problem: &'a Problem,
     bounds: &'a Bounds,
     goal: Goal<'a>,
+    effort: Effort<'a>,
     control: &'a Control,
     findings: &'a mut F,
 }
@@ -163,7 +166,7 @@ impl<F: Consumer> Tracing<'_, F> {
     /// Plans for these steps; the steps and the volume found, and whether they are proven optimal.
     fn plan(&mut self, steps: Option<u32>, max_steps: Option<u32>) -> Result<(usize, Rational, bool), PlanError> {
         let goal = Goal { steps, max_steps, ..self.goal };
-        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, Effort::default(), self.control)?;
+        let plan = plan_bounded(self.problem.clone(), self.bounds.clone(), &goal, self.effort, self.control)?;
         let figures = (plan.schedule.step_count(), self.volume(plan.schedule.total_width()), plan.account.is_proven());
         self.findings.add(&goal, plan);
         Ok(figures)

@@ -125,7 +125,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         // Twice the parts may take far fewer steps, which planners that are quick often find.
         let near = Some(near_width(parts, bound_of_all(&bounds)));
         let is_large = is_reduced && has_many_ranks(&whole) && best.is_some();
-        let effort = Effort { near, only_quick: was_near || is_large };
+        let effort = Effort { near, only_quick: was_near || is_large, ..Effort::default() };
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
         was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
         match found {
@@ -165,7 +165,7 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
         }
         let near = Some(near_width(parts, bound_of_all(&bounds)));
         let own = control.bounds(&problem)?;
-        match plan_bounded(problem, own, goal, Effort { near, only_quick: false }, control) {
+        match plan_bounded(problem, own, goal, Effort { near, ..Effort::default() }, control) {
             Ok(found) if better_in_enough(&found, &best, &bounds) => best = found,
             _ => {}
         }

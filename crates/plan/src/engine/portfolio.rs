@@ -5,6 +5,7 @@ use crate::engine::planned::Plan;
 use crate::engine::registry::planners;
 use crate::model::account::StopReason;
 use crate::model::control::Control;
+use crate::model::control::budget::Budget;
 use crate::model::error::PlanError;
 use crate::model::goal::Goal;
 use crate::model::planner::{AutoUse, Outcome, Planner, arrivals};
@@ -17,11 +18,15 @@ use collsynth_core::problem::Problem;
 
 /// How hard planning tries.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Effort {
+pub(crate) struct Effort<'a> {
     /// A total width that is near enough: below it only steps count. Planners run until a schedule is near.
     pub near: Option<u64>,
     /// Are planners that are not quick left out?
     pub only_quick: bool,
+    /// Seconds that a schedule must beat, where time has a price and there is a plan.
+    pub beat: Option<f64>,
+    /// The work that searches may do in vain, if they share it with others.
+    pub budget: Option<&'a Budget>,
 }
 
 /// The arrivals of an all_reduce above which some planners take minutes before they have a schedule.
@@ -33,7 +38,7 @@ pub(crate) fn plan_bounded(
     problem: Problem,
     bounds: Bounds,
     goal: &Goal<'_>,
-    effort: Effort,
+    effort: Effort<'_>,
     control: &Control,
 ) -> Result<Plan, PlanError> {
     let control = &control.planning(&problem);
@@ -47,6 +52,8 @@ pub(crate) fn plan_bounded(
         price: goal.price,
         near: effort.near,
         incumbent: None,
+        beat: effort.beat,
+        budget: effort.budget,
         seed: goal.seed,
     };
     // Refuses a goal that no planner can meet before any planner runs.
@@ -105,7 +112,7 @@ fn finished(_: &Task<'_>, planner: &'static str, outcome: Outcome, _: &Control) 
 }
 
 /// The planners to run, in this order.
-fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, effort: Effort) -> Vec<&'a dyn Planner> {
+fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, effort: Effort<'_>) -> Vec<&'a dyn Planner> {
     let mut candidates: Vec<&dyn Planner> = match goal.planner {
         Some(planner) => vec![planner],
         None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),

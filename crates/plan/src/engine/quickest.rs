@@ -9,9 +9,11 @@
 //!   seconds of the best  <=  alpha * steps + bytes / bandwidth * (least possible volume)      not planned
 //! ```
 //!
-//! So nothing that `synth pareto` finds is faster, unless fewer steps took over 3 % less volume than more steps did,
-//! which is not looked for. The numbers of parts come in the order of their least possible time, so that a time limit
-//! cuts off the least promising ones.
+//! So nothing that `synth pareto` finds is faster by more than [`NOT_WORTH`], unless fewer steps took over 3 % less
+//! volume than more steps did, which is not looked for; or unless without a time limit the gain is not worth the work
+//! ([`Budget`]). The numbers of parts come in the order of their least possible
+//! time, so that a time limit cuts off the least promising ones; but first of all the fewest that could be
+//! [`AS_GOOD`]: they are planned soonest, and what others could gain then says how much work they are worth.
 
 use std::ops::RangeInclusive;
 
@@ -21,6 +23,7 @@ use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
+use crate::model::control::budget::Budget;
 use crate::model::cost::Price;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
@@ -32,6 +35,11 @@ use collsynth_core::topology::Topology;
 
 /// The share of the volume of more steps that fewer steps are assumed to need at least.
 const LESS_IN_FEWER_STEPS: f64 = 0.97;
+
+/// The share of the time of the best plan that is not worth another search.
+const NOT_WORTH: f64 = 0.005;
+/// Parts whose least possible time is within this share of the least of all are as good to begin with.
+const AS_GOOD: f64 = 0.02;
 
 /// Finds the fastest schedule, no slower than `seed`.
 ///
@@ -49,19 +57,36 @@ pub(super) fn quickest(
     let mut found = Quickest { price, best: None };
     let mut failures = Vec::new();
     seed.into_iter().for_each(|plan| found.add(goal, plan));
-    for (problem, bounds) in candidates(topology, kind, goal.parts, price, control)? {
-        if found.is_over(control) || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
+    let candidates = candidates(topology, kind, goal.parts, price, control)?;
+    let cost = |(problem, bounds): &(Problem, Bounds)| {
+        price.seconds_for(bounds.least_steps() as usize, as_float(least_volume(problem, bounds)))
+    };
+    let least = candidates.iter().map(cost).min_by(f64::total_cmp);
+    let mut budget = None;
+    for (problem, bounds) in candidates {
+        if budget.is_none() && !control.is_limited() {
+            let gain = |(best, _): &(f64, Plan)| 1.0 - least.unwrap_or(0.0) / best;
+            budget = found.best.as_ref().map(|best| Budget::worth(gain(best)));
+        }
+        let spent = budget.as_ref().is_some_and(|budget| budget.is_spent(1));
+        if spent
+            || found.is_over(control)
+            || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds))
+        {
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        let effort = Effort { only_quick: is_large(&problem) && found.best.is_some(), ..Effort::default() };
+        let only_quick = is_large(&problem) && found.best.is_some();
+        let beat = found.worth_beating();
+        let effort = Effort { only_quick, beat, budget: budget.as_ref(), ..Effort::default() };
         match plan_bounded(problem.clone(), bounds.clone(), &goal, effort, control) {
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
         let may_trace = goal.steps.is_none() && !effort.only_quick;
         if may_trace && control.stop().is_none() && !found.is_over(control) {
-            failures.extend(trace_bounded(&problem, &bounds, &goal, control, &mut found).err());
+            let goal = Goal { max_steps: found.most_steps(&goal, least_volume(&problem, &bounds)), ..goal };
+            failures.extend(trace_bounded(&problem, &bounds, &goal, effort, control, &mut found).err());
         }
     }
     found.best.map(|(_, plan)| plan).ok_or_else(|| PlanError::of_all(failures))
@@ -101,8 +126,13 @@ fn candidates(
     numbers.dedup();
     // Stable: among equals, the fewest parts first.
     let cost = |parts| least_cost(&whole, &bounds, parts, Some(price));
+    let least = numbers.iter().map(|&parts| cost(parts)).min_by(f64::total_cmp);
+    let as_good = least.unwrap_or(0.0) * (1.0 + AS_GOOD);
+    let first = numbers.iter().position(|&parts| cost(parts) <= as_good);
+    let first = first.map(|at| numbers.remove(at));
     numbers.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
-    numbers.into_iter().map(problem).collect()
+    let numbers = first.into_iter().chain(numbers);
+    numbers.map(problem).collect()
 }
 
 fn least_volume(problem: &Problem, bounds: &Bounds) -> Rational {
@@ -121,8 +151,20 @@ impl Quickest {
         self.best.as_ref().is_some_and(|(_, plan)| control.planning(&plan.problem).stop().is_some())
     }
 
+    /// Seconds that a plan must beat to be worth the search.
+    fn worth_beating(&self) -> Option<f64> {
+        self.best.as_ref().map(|(best, _)| best * (1.0 - NOT_WORTH))
+    }
+
+    /// The most steps that may be worth planning for, if no schedule has less volume than this.
+    fn most_steps(&self, goal: &Goal<'_>, least: Rational) -> Option<u32> {
+        let for_steps = self.worth_beating().map(|beat| beat - self.price.seconds_for(0, as_float(least)));
+        let most = for_steps.filter(|_| self.price.alpha > 0.0).map(|seconds| (seconds / self.price.alpha) as u32);
+        most.into_iter().chain(goal.max_steps).min()
+    }
+
     fn takes_longer(&self, steps: usize, volume: f64) -> bool {
-        self.best.as_ref().is_some_and(|(best, _)| *best <= self.price.seconds_for(steps, volume))
+        self.worth_beating().is_some_and(|beat| beat <= self.price.seconds_for(steps, volume))
     }
 }
 
@@ -146,5 +188,63 @@ impl Consumer for Quickest {
         if self.best.as_ref().is_none_or(|(best, other)| seconds < *best || shallower(other)) {
             self.best = Some((seconds, plan));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_bound as bound;
+
+    use super::*;
+    use crate::model::planner::Planner;
+    use crate::model::task::Task;
+    use crate::planners::published::composed::Composed;
+    use crate::planners::trees::packed_trees::PackedTrees;
+    use crate::planners::trees::spanning_trees::SpanningTrees;
+
+    fn all_reduce(parts: u32) -> Problem {
+        let torus = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        Problem::new(torus, Collective { kind: Kind::AllReduce, parts }).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_pay_is_not_looked_for() {
+        let problem = all_reduce(16);
+        let bounds = bound::find(&problem).unwrap();
+        let task = Task { price: Some(Price::of(1 << 20)), ..Task::new(&problem, &bounds) };
+        let planners: [&dyn Planner; 3] = [&PackedTrees, &Composed, &SpanningTrees];
+        for planner in planners {
+            let plan = |beat| planner.plan(&Task { beat, ..task.clone() }, &Control::unlimited());
+            assert!(plan(Some(1.0)).is_ok(), "{}", planner.name());
+            assert!(matches!(plan(Some(0.0)), Err(PlanError::NotFound { .. })), "{}", planner.name());
+        }
+    }
+
+    #[test]
+    fn a_spent_budget_ends_a_search() {
+        let problem = all_reduce(16);
+        let bounds = bound::find(&problem).unwrap();
+        let budget = Budget::worth(0.0);
+        let task = Task::new(&problem, &bounds);
+        let width = |budget| {
+            let found = SpanningTrees.plan(&Task { budget, ..task.clone() }, &Control::unlimited());
+            found.unwrap().schedule.total_width()
+        };
+        assert!(width(Some(&budget)) > width(None), "{} {}", width(Some(&budget)), width(None));
+    }
+
+    #[test]
+    fn steps_that_cost_more_than_the_best_plan_are_not_planned() {
+        let goal = Goal::default();
+        let price = Price { message_bytes: 1000, alpha: 1.0, bandwidth: 1000.0 };
+        let found = |planned: bool| {
+            let best = planned
+                .then(|| crate::synthesize(all_reduce(1).topology(), &Kind::AllReduce, &goal, &Control::unlimited()));
+            Quickest { price, best: best.map(|plan| (10.0, plan.unwrap())) }
+        };
+        // 9.95 seconds, of which the volume takes 4.
+        assert_eq!(found(true).most_steps(&goal, Rational::from(4)), Some(5));
+        assert_eq!(found(true).most_steps(&Goal { max_steps: Some(3), ..goal }, Rational::from(4)), Some(3));
+        assert_eq!(found(false).most_steps(&goal, Rational::from(4)), None);
     }
 }

@@ -40,6 +40,11 @@ pub enum PlanError {
 }
 
 impl PlanError {
+    /// What is worth looking for takes less time than the best plan, and that was not found.
+    pub(crate) fn takes_too_long(planner: &'static str) -> Self {
+        Self::NotFound { planner, limit: "less time than the best plan takes".to_owned() }
+    }
+
     /// The error when every planner failed: what those that apply were looking for, their first failure of another
     /// kind, or all refusals.
     pub(crate) fn of_all(failures: Vec<Self>) -> Self {

@@ -1,6 +1,7 @@
 //! The input of a planner.
 
 use crate::model::addition::addition_depth;
+use crate::model::control::budget::Budget;
 use crate::model::cost::Price;
 use crate::model::error::PlanError;
 use crate::model::sharper::SharperBounds;
@@ -27,6 +28,10 @@ pub struct Task<'a> {
     pub near: Option<u64>,
     /// Steps and total width of the best schedule that other planners found; a search for anything wider is in vain.
     pub incumbent: Option<(usize, u64)>,
+    /// Seconds that a schedule must beat to be worth anything, where time has a price and there is a plan.
+    pub beat: Option<f64>,
+    /// The work that all searches for the same answer may do in vain, if they share it; else each has its own.
+    pub budget: Option<&'a Budget>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
     pub seed: u64,
 }
@@ -43,6 +48,8 @@ impl<'a> Task<'a> {
             price: None,
             near: None,
             incumbent: None,
+            beat: None,
+            budget: None,
             seed: 0,
         }
     }
@@ -78,6 +85,13 @@ impl<'a> Task<'a> {
             (_, Some(most)) if steps > most as usize => refuse(format!("{most} steps")),
             _ => Ok(()),
         }
+    }
+
+    /// Can schedules of at least these steps and this total width be worth anything?
+    pub fn can_pay(&self, steps: u32, width: u32) -> bool {
+        let volume = f64::from(width) / f64::from(self.problem.parts());
+        let seconds = self.price.map_or(0.0, |price| price.seconds_for(steps as usize, volume));
+        self.beat.is_none_or(|beat| seconds < beat)
     }
 
     /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps? Of two that

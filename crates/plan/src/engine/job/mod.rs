@@ -199,14 +199,17 @@ fn negotiated_in_parts(
     // Whole messages take little time, and may be as good as any.
     let (mut best, mut stopped) = in_parts(1)?;
     let mut best_cut = 1;
-    // Of the finest; that of whole messages says little where a unit of width is much.
+    // Of the finest; that of whole messages says little where a unit of width is much. Steps take a unit each or more,
+    // so the gap may stay while the volume falls.
     let mut above = (cut == 1).then(|| gap(&best));
+    let volume = |job: &Job, cut: u32| job.total_width() as f64 / f64::from(cut);
+    let mut before = (cut == 1).then(|| volume(&best, 1));
     cut = cut.max(2);
     while above.is_none_or(|above| above > close) && can_cut(cut) && control.stop().is_none() {
         // What time did not suffice for leaves what there is.
         let Ok((job, reason)) = in_parts(cut) else { break };
-        let before = above.replace(gap(&job));
-        let gained = before.map(|before| before - gap(&job));
+        above = Some(gap(&job));
+        let gained = before.replace(volume(&job, cut)).map(|before| 1.0 - volume(&job, cut) / before);
         if is_better((&job, cut), (&best, best_cut)) {
             (best, best_cut, stopped) = (job, cut, reason);
         }
@@ -261,7 +264,7 @@ impl Prospect {
             return Err(refuse(JobError::OtherMachine { index }));
         }
         let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<Vec<Bounds>, _>>()?;
-        let bound = bound::of_job(&problems, &bounds);
+        let bound = bound::of_job(&problems, &bounds, &control.halfway().limit());
         Ok(Self { problems, bounds, bound })
     }
 

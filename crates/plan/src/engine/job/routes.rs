@@ -65,7 +65,7 @@ fn planned(problem: Problem, goal: &JobGoal, control: &Control) -> Result<Schedu
     let bounds = control.bounds(&problem)?;
     let near = Some(u64::from(bounds.least_width(problem.parts())) * (100 + NEAR) / 100);
     let goal = Goal { parts: Parts::Fixed(problem.parts()), seed: goal.seed, ..Goal::default() };
-    Ok(plan_bounded(problem, bounds, &goal, Effort { near, only_quick: false }, control)?.schedule)
+    Ok(plan_bounded(problem, bounds, &goal, Effort { near, ..Effort::default() }, control)?.schedule)
 }
 
 /// The moves over each link.

@@ -159,6 +159,9 @@ impl<'a> Shards<'a> {
             let limit = format!("a total width below {least}, and another planner found {width}");
             return Err(PlanError::NotFound { planner: Composed.name(), limit });
         }
+        if !task.can_pay(2 * bounds.least_steps(), u32::try_from(least).unwrap_or(u32::MAX)) {
+            return Err(PlanError::takes_too_long(Composed.name()));
+        }
         let half = Task {
             problem: &problem,
             bounds: &bounds,

@@ -10,8 +10,8 @@
 //!                                 the bound  6 units    x x x x x x      found
 //! ```
 //!
-//! Applies to all kinds but all_reduce and barrier, if `chunks * links * width` is at most 40000 and neither the steps
-//! nor a price are stated.
+//! Applies to all kinds but all_reduce and barrier, if `chunks * links * width` is at most 40000, neither the steps nor
+//! a price are stated, and steps of width 1 are not too many.
 
 use super::ask::{Asking, Effort, Known};
 use super::options::Smt;
@@ -38,12 +38,13 @@ pub(crate) enum LastUnits {
 
 /// Looks for a schedule that meets the bound on the width, given one above it.
 pub(crate) fn last_units(task: &Task<'_>, known: &Schedule, control: &Control) -> LastUnits {
-    let Task { problem, sharper: Some(sharper), steps: None, max_steps: None, price: None, .. } = *task else {
+    let Task { problem, sharper: Some(sharper), steps: None, max_steps, price: None, .. } = *task else {
         return LastUnits::Unknown;
     };
     let width = sharper.sharp().least_width(problem.parts());
     let moves = u64::from(problem.chunk_count()) * problem.topology().live_links().count() as u64 * u64::from(width);
     let asked = known.total_width() > u64::from(width)
+        && max_steps.is_none_or(|most| width <= most)
         && moves <= MOST_MOVES
         && problem.collective().kind.pattern() != Pattern::EveryToEvery
         && problem.groups().is_none()
@@ -84,7 +85,7 @@ mod tests {
         let over = Control::unlimited().with_deadline(Instant::now());
         assert!(matches!(last_units(&task, &trees, &over), LastUnits::Stopped(StopReason::TimeLimit)));
         assert!(matches!(last_units(&task, &found.schedule, &unlimited), LastUnits::Unknown));
-        let stated = Task { max_steps: Some(9), ..task.clone() };
-        assert!(matches!(last_units(&stated, &trees, &unlimited), LastUnits::Unknown));
+        let in_steps = |most| last_units(&Task { max_steps: Some(most), ..task.clone() }, &trees, &unlimited);
+        assert!(matches!((in_steps(5), in_steps(6)), (LastUnits::Unknown, LastUnits::Found(_))));
     }
 }

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::strategy::{Aim, Negotiation, Start, Strategy};
 use crate::model::account::StopReason;
+use crate::model::control::budget::Budget;
 use crate::model::control::{Control, Progress};
 use crate::model::error::PlanError;
 use crate::model::task::Task;
@@ -21,19 +22,15 @@ use crate::model::task::Task;
 /// examined, about 8e7 of them a second; so these budgets are seconds, and a try never depends on a clock.
 const QUICK_TRIES: (u64, u64) = (2, 4);
 const QUICK_WORK: u64 = 4_000_000_000;
-/// Tries of a point while working back down: as many as the rest of this work, which is for the whole search, allows,
+/// Tries of a point while working back down: as many as the rest of its budget, which is for the whole search, allows,
 /// within the range. Of the points reached on the sets of tests/data/hard_failures.txt most took tries 0 to 3 and the
 /// last one try 27; on 14 all-reduces tries up to 38 still succeed, so fewer lose points.
 const HARD_TRIES: (u64, u64) = (4, 40);
-const HARD_WORK: u64 = 2_000_000_000;
-/// The search ends after this work in vain.
-const MOST_WORK: u64 = 5_000_000_000;
 /// The share of a width that working down may save.
 const WITHIN_REACH: u64 = 16;
-/// Where another planner has reached the least width, only steps are left to save: the two kinds of work are divided by
-/// this.
+/// Where another planner has reached the least width, only steps are left to save: the budget is divided by this.
 const TO_SAVE_STEPS: u64 = 10;
-/// In groups the two kinds of work are divided by this: other numbers of parts are tried instead.
+/// In groups it is divided by this: other numbers of parts are tried instead.
 const IN_GROUPS: u64 = 4;
 /// The work of routing everything once that is still done when time is up and there is no schedule yet: some seconds.
 const LAST_ROUTING: u64 = 1_000_000_000;
@@ -102,22 +99,23 @@ pub(crate) struct Search<'a, S: Strategy> {
     best: Option<Found<Routes<S>>>,
     /// Tries made so far, per steps and total width.
     tried: BTreeMap<(u32, u32), u64>,
-    /// The work of hard tries in vain.
-    wasted: u64,
-    /// What the work of hard tries is divided by.
+    /// The budget of a search that shares none.
+    own: Budget,
+    /// What the budget is divided by.
     share: u64,
 }
 
 impl<'a, S: Strategy> Search<'a, S> {
     pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
-        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), wasted: 0, share: 1 }
+        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), own: Budget::default(), share: 1 }
     }
 
     /// Searches from this total width up; returns the widths and routes of the best schedule found.
     ///
     /// # Errors
     ///
-    /// [`PlanError::Stopped`] if time was up before everything had a route, and routing the rest would take long.
+    /// [`PlanError::Stopped`] if time was up before everything had a route, and routing the rest would take long;
+    /// [`PlanError::NotFound`] if nothing within the budget is worth the price of its time.
     pub fn run(mut self, least_width: u32) -> Result<(Vec<u32>, Routes<S>, StopReason), PlanError> {
         if self.task.problem.groups().is_some() {
             self.share = IN_GROUPS;
@@ -130,9 +128,12 @@ impl<'a, S: Strategy> Search<'a, S> {
             Some(steps) => self.widen(steps, least_width),
             None => self.search(least_width),
         }
-        let stopped = self.control.stop().unwrap_or(StopReason::Finished);
-        let Found { widths, routes } = self.best.ok_or(PlanError::Stopped { stopped })?;
-        Ok((widths, routes, stopped))
+        let stopped = self.control.stop();
+        let Found { widths, routes } = self.best.ok_or_else(|| match stopped {
+            Some(stopped) => PlanError::Stopped { stopped },
+            None => PlanError::takes_too_long(self.planner),
+        })?;
+        Ok((widths, routes, stopped.unwrap_or(StopReason::Finished)))
     }
 
     /// Climbs to some point, then works its way down.
@@ -149,7 +150,11 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn climb(&mut self, least_width: u32) {
         let (mut width, mut stride) = (least_width, 1);
         loop {
-            for steps in self.strategy.step_choices(width, Aim::Any) {
+            let choices = self.strategy.step_choices(width, Aim::Any);
+            if !choices.is_empty() && !choices.iter().any(|&steps| self.task.can_pay(steps, width)) {
+                return;
+            }
+            for steps in choices {
                 if self.reaches_quickly(steps, width) {
                     return;
                 }
@@ -158,7 +163,9 @@ impl<'a, S: Strategy> Search<'a, S> {
             stride = stride.saturating_add(stride.div_ceil(4));
             let found = self.point().is_some_and(|(_, found)| found <= width);
             let in_vain = self.best.is_some() && self.is_in_vain(width);
-            if found || in_vain || self.control.stop().is_some() {
+            // Whoever shares a budget has a plan already.
+            let spent = self.task.budget.is_some_and(|budget| budget.is_spent(self.share));
+            if found || in_vain || spent || self.control.stop().is_some() {
                 return;
             }
         }
@@ -243,11 +250,13 @@ impl<'a, S: Strategy> Search<'a, S> {
     fn trade(&mut self, fewer: &[u32], width: u32) {
         for &steps in fewer.iter().rev() {
             let (mut wider, mut stride) = (width, 1);
-            while self.pays(steps, wider) && self.wasted < MOST_WORK / self.share && self.control.stop().is_none() {
+            while self.pays(steps, wider) && !self.budget().is_spent(self.share) && self.control.stop().is_none() {
                 if self.reaches_quickly(steps, wider) {
                     break;
                 }
-                self.wasted += QUICK_TRIES.0 * self.cost(steps);
+                if self.task.budget.is_none() {
+                    self.own.spend(QUICK_TRIES.0 * self.cost(steps));
+                }
                 wider = self.strategy.wider(wider, stride);
                 stride += stride.div_ceil(4);
             }
@@ -264,7 +273,8 @@ impl<'a, S: Strategy> Search<'a, S> {
 
     /// Would this point be better than the best schedule?
     fn pays(&self, steps: u32, width: u32) -> bool {
-        self.point().is_none_or(|best| self.rank((steps, width)) < self.rank(best))
+        let is_better = |best| self.rank((steps, width)) < self.rank(best);
+        self.task.can_pay(steps, width) && self.point().is_none_or(is_better)
     }
 
     /// Lower is better: the time if it has a price, then the width, then the steps.
@@ -275,21 +285,25 @@ impl<'a, S: Strategy> Search<'a, S> {
 
     fn reaches_quickly(&mut self, steps: u32, width: u32) -> bool {
         let tries = (QUICK_WORK / self.cost(steps)).clamp(QUICK_TRIES.0, QUICK_TRIES.1);
-        self.reaches(steps, width, tries)
+        let reached = self.reaches(steps, width, tries);
+        if let Some(budget) = self.task.budget.filter(|_| !reached) {
+            budget.spend(tries * self.cost(steps));
+        }
+        reached
     }
 
     /// Tries a point as often as the work left allows, and counts the work if it was in vain.
     fn reaches_hard(&mut self, steps: u32, width: u32) -> bool {
-        if self.wasted >= MOST_WORK / self.share {
+        if self.budget().is_spent(self.share) {
             return false;
         }
         let cost = self.cost(steps);
-        let tries = ((HARD_WORK / self.share).saturating_sub(self.wasted) / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
+        let tries = (self.budget().left_for_tries(self.share) / cost).clamp(HARD_TRIES.0, HARD_TRIES.1);
         let made = |this: &Self| this.tried.get(&(steps, width)).copied().unwrap_or(0);
         let before = made(self);
         let reached = self.reaches(steps, width, tries);
         if !reached {
-            self.wasted += (made(self) - before).saturating_mul(cost);
+            self.budget().spend((made(self) - before).saturating_mul(cost));
         }
         reached
     }
@@ -304,6 +318,10 @@ impl<'a, S: Strategy> Search<'a, S> {
     /// The most work that a try may cost.
     fn cost(&self, steps: u32) -> u64 {
         (TRY_ROUTINGS * self.strategy.routing_work(steps)).max(1)
+    }
+
+    fn budget(&self) -> &Budget {
+        self.task.budget.unwrap_or(&self.own)
     }
 
     fn point(&self) -> Option<(u32, u32)> {

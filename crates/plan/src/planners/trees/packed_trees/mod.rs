@@ -86,7 +86,7 @@ use collsynth_core::schedule::Schedule;
 use hops::Hops;
 use joining::Joining;
 use packing::Packing;
-use scheduling::Scheduling;
+use scheduling::{Scheduling, step_widths};
 use whole::pack_exactly;
 
 /// Packings of trees to schedule, each with more room where the one before left links idle.
@@ -147,6 +147,9 @@ impl Planner for PackedTrees {
         let cables = Cables::new(topology);
         let live: Vec<u32> = topology.live_ranks().map(|rank| rank.0).collect();
         let least = task.bounds.least_width(problem.parts());
+        if step_widths(task, least).is_empty() {
+            return Err(PlanError::takes_too_long(self.name()));
+        }
         control.report(Progress { planner: self.name(), attempt: "packing", round: 0, remaining: 0 });
         let mut rng = Rng::with_seed(task.seed);
         let mut scheduling = Scheduling::new(task, control);

@@ -18,6 +18,10 @@ use collsynth_bound::divided_trees::UP;
 const PASSES: u32 = 24;
 /// The same in groups, whose trees are fewer and less alike.
 const PASSES_IN_GROUPS: u32 = 64;
+/// The work of a hop in a pass.
+const WORK_OF_A_HOP: u64 = 10;
+/// Widths of steps in a row that take no less time than narrower ones, after which wider ones are not tried.
+const WIDTHS_IN_VAIN: u32 = 2;
 
 /// The best timetable so far, of all packings.
 pub(super) struct Scheduling<'a> {
@@ -39,18 +43,25 @@ impl<'a> Scheduling<'a> {
     /// Schedules a packing. Is there no need, or no time, for another?
     pub fn is_over(&mut self, hops: Hops) -> bool {
         let (task, control) = (self.task, self.control);
-        let stop = || control.stop().is_some();
+        let stop = || control.stop().is_some() || task.budget.is_some_and(|budget| budget.is_spent(1));
         let passes = if task.problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
         let mut fastest: Option<Timetable> = None;
+        let mut in_vain = 0;
         for step_width in step_widths(task, self.least) {
             let attempt = &format!("steps of width {step_width}");
             control.report(Progress { planner: PackedTrees.name(), attempt, round: 0, remaining: 0 });
             let search = Search { step_width, passes, enough: self.least, seed: task.seed, stop: &stop };
             let found = search.run(&self.capacity, task.problem.parts() as usize, &hops);
+            if let Some(budget) = task.budget {
+                budget.spend(u64::from(passes) * hops.iter().count() as u64 * WORK_OF_A_HOP);
+            }
             if fastest.as_ref().is_none_or(|fastest| compare(task, &found, fastest) == Ordering::Less) {
                 fastest = Some(found);
+                in_vain = 0;
+            } else {
+                in_vain += 1;
             }
-            if stop() {
+            if stop() || (task.price.is_some() && in_vain == WIDTHS_IN_VAIN) {
                 break;
             }
         }
@@ -87,14 +98,19 @@ impl<'a> Scheduling<'a> {
     }
 }
 
-/// The widths of steps worth trying: 1 for the least volume, and doubled where fewer steps are asked for.
-fn step_widths(task: &Task<'_>, least: u32) -> Vec<u32> {
+/// The widths of steps worth trying: 1 for the least volume, and doubled where fewer steps are asked for. Where time
+/// has a price, those that may pay.
+pub(super) fn step_widths(task: &Task<'_>, least: u32) -> Vec<u32> {
     let most = match (task.price, task.steps.or(task.max_steps)) {
         (Some(_), _) => least,
         (None, Some(steps)) => 4 * least.div_ceil(steps.max(1)),
         (None, None) => 1,
     };
-    std::iter::successors(Some(1_u32), |width| width.checked_mul(2)).take_while(|&width| width <= most.max(1)).collect()
+    let widths =
+        std::iter::successors(Some(1_u32), |width| width.checked_mul(2)).take_while(|&width| width <= most.max(1));
+    let fewest = |width| least.div_ceil(width).max(task.bounds.least_steps());
+    let most = task.steps.or(task.max_steps).unwrap_or(u32::MAX);
+    widths.filter(|&width| task.can_pay(fewest(width), least) && fewest(width) <= most).collect()
 }
 
 /// By time where it has a price; else those within the steps allowed first, then by width, then by steps.

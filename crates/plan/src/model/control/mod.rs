@@ -1,5 +1,7 @@
 //! Time limits, interruption and progress of a running planner.
 
+pub mod budget;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -134,6 +136,11 @@ impl Control {
         let half = |Afterward { began, .. }| self.deadline.map(|at| at.saturating_duration_since(began) / 2);
         let Some((afterward, half)) = self.afterward.and_then(|after| Some((after, half(after)?))) else { return true };
         (afterward.takes)(problem) <= half
+    }
+
+    /// Is there a deadline?
+    pub fn is_limited(&self) -> bool {
+        self.deadline.is_some()
     }
 
     /// Stops when this becomes true (a Ctrl-C handler sets it).
