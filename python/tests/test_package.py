@@ -15,8 +15,9 @@ from typing import get_args
 import pytest
 
 import collsynth as cs
-from collsynth import _collsynth, _names
+from collsynth import _collsynth
 from collsynth._errors import in_python
+from collsynth._question import names
 
 ROOT = Path(os.environ.get("SYNTH_ROOT", Path(__file__).parents[2]))
 
@@ -128,12 +129,12 @@ BESIDES = {
     "polish": {"threads"},
 }
 OPTIONS = {
-    "plan": [_names.PlanOptions],
-    "bound": [_names.BoundOptions],
-    "pareto": [_names.ParetoOptions],
-    "compare": [_names.CompareOptions],
-    "polish": [_names.PolishOptions],
-    "convert": [_names.ExportOptions, _names.ImportOptions],
+    "plan": [names.PlanOptions],
+    "bound": [names.BoundOptions],
+    "pareto": [names.ParetoOptions],
+    "compare": [names.CompareOptions],
+    "polish": [names.PolishOptions],
+    "convert": [names.ExportOptions, names.ImportOptions],
 }
 
 
@@ -146,18 +147,18 @@ def test_options_are_those_that_the_command_lists(command):
 
 
 def test_words_are_those_of_the_compiled_module():
-    assert get_args(_names.Planner) == ("auto", *cs.planners())
+    assert get_args(names.Planner) == ("auto", *cs.planners())
     with pytest.raises(cs.UsageError) as raised:
         _collsynth.collective_name("everything")
-    assert get_args(_names.Kind) == tuple(raised.value.message.partition("there are ")[2].split(", "))
+    assert get_args(names.Kind) == tuple(raised.value.message.partition("there are ")[2].split(", "))
     for words, command, option in (
-        (_names.ExportFormat, "convert", "to"),
-        (_names.ImportFormat, "convert", "from"),
-        (_names.Barriers, "lower", "barriers"),
-        (_names.Form, "plan", "form"),
-        (_names.Plotted, "compare", "plot"),
-        (_names.Minimize, "plan", "minimize"),
-        (_names.SmtBackend, "plan", "smt_backend"),
+        (names.ExportFormat, "convert", "to"),
+        (names.ImportFormat, "convert", "from"),
+        (names.Barriers, "lower", "barriers"),
+        (names.Form, "plan", "form"),
+        (names.Plotted, "compare", "plot"),
+        (names.Minimize, "plan", "minimize"),
+        (names.SmtBackend, "plan", "smt_backend"),
     ):
         assert get_args(words) == tuple(stated(command)[option]), option
 

@@ -5,7 +5,7 @@
 //!                                                          the top bit says that more follow
 //! ```
 //!
-//! The browser unpacks them (`page/js/columns.js`).
+//! The browser unpacks them (`page/js/data/columns.js`).
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! What the evidence of a bound says of ranks and links, to be drawn. `page/js/evidence.js` does the same for a page.
+//! What the evidence of a bound says of ranks and links, to be drawn. `page/js/data/evidence.js` does the same for a
+//! page.
 
 use collsynth_core::certificate::{Evidence, StepsBound};
 use collsynth_core::topology::{LinkId, RankId, Topology};

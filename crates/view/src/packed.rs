@@ -1,4 +1,4 @@
-//! Schedules and rank programs as columns; `page/js/schedule.js` and `page/js/program.js` read them.
+//! Schedules and rank programs as columns; `page/js/data/schedule.js` and `page/js/data/program.js` read them.
 
 use collsynth_core::program::{Buffer, Operation, Program, Slot};
 use collsynth_core::schedule::{Op, Schedule, Transfer};

@@ -25,19 +25,19 @@ const STYLE: &str = include_str!("../page/style.css");
 
 /// The modules, each after those it imports from.
 const SCRIPTS: &[(&str, &str)] = &[
-    ("columns.js", include_str!("../page/js/columns.js")),
-    ("labels.js", include_str!("../page/js/labels.js")),
-    ("schedule.js", include_str!("../page/js/schedule.js")),
-    ("program.js", include_str!("../page/js/program.js")),
+    ("data/columns.js", include_str!("../page/js/data/columns.js")),
+    ("data/labels.js", include_str!("../page/js/data/labels.js")),
+    ("data/schedule.js", include_str!("../page/js/data/schedule.js")),
+    ("data/program.js", include_str!("../page/js/data/program.js")),
+    ("data/evidence.js", include_str!("../page/js/data/evidence.js")),
     ("state.js", include_str!("../page/js/state.js")),
-    ("palette.js", include_str!("../page/js/palette.js")),
-    ("elements.js", include_str!("../page/js/elements.js")),
-    ("evidence.js", include_str!("../page/js/evidence.js")),
-    ("camera.js", include_str!("../page/js/camera.js")),
-    ("strokes.js", include_str!("../page/js/strokes.js")),
-    ("machine.js", include_str!("../page/js/machine.js")),
-    ("charts.js", include_str!("../page/js/charts.js")),
-    ("timeline.js", include_str!("../page/js/timeline.js")),
+    ("drawing/palette.js", include_str!("../page/js/drawing/palette.js")),
+    ("drawing/elements.js", include_str!("../page/js/drawing/elements.js")),
+    ("drawing/camera.js", include_str!("../page/js/drawing/camera.js")),
+    ("drawing/strokes.js", include_str!("../page/js/drawing/strokes.js")),
+    ("drawing/machine.js", include_str!("../page/js/drawing/machine.js")),
+    ("drawing/charts.js", include_str!("../page/js/drawing/charts.js")),
+    ("drawing/timeline.js", include_str!("../page/js/drawing/timeline.js")),
     ("panels.js", include_str!("../page/js/panels.js")),
     ("inspect.js", include_str!("../page/js/inspect.js")),
     ("main.js", include_str!("../page/js/main.js")),
@@ -245,6 +245,7 @@ fn windows(windows: &[Window]) -> Vec<[u32; 5]> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::path::{Path, PathBuf};
 
     use super::*;
 
@@ -254,8 +255,12 @@ mod tests {
         for (module, text) in SCRIPTS {
             for line in text.lines() {
                 if line.starts_with("import ") {
-                    let from = line.split('"').nth(1).and_then(|path| path.strip_prefix("./"));
-                    assert!(from.is_some_and(|from| before.contains(from)), "{module}: {line}");
+                    let path = line.split('"').nth(1).expect("a path");
+                    let from = match path.strip_prefix("../") {
+                        Some(from) => PathBuf::from(from),
+                        None => Path::new(module).with_file_name(path.strip_prefix("./").expect("a file beside")),
+                    };
+                    assert!(before.contains(&from), "{module}: {line}");
                     assert!(line.ends_with(';'), "{module}: an import is one line");
                 }
                 let line = line.strip_prefix("export ").unwrap_or(line);
@@ -267,7 +272,7 @@ mod tests {
                     }
                 }
             }
-            before.insert(*module);
+            before.insert(PathBuf::from(module));
         }
         assert!(!script().contains("</script"), "a script must not end early");
     }

@@ -10,6 +10,9 @@ What runs plans is in `collsynth.jax`, `collsynth.torch` and `collsynth.mpi`, ea
 
 from typing import TYPE_CHECKING
 
+from ._answer.pages import Page, Picture
+from ._answer.plan import COPY, REDUCE, Plan, Program, load
+from ._answer.verdict import Verdict, Violation, verify
 from ._collsynth import __version__
 from ._command import bounds, command, command_json, compare, export, import_, pareto, polish
 from ._command.answers import Comparison, Pareto
@@ -25,13 +28,10 @@ from ._errors import (
     Unreadable,
     UsageError,
 )
-from ._groups import Blocks
-from ._pages import Page, Picture
-from ._plan import COPY, REDUCE, Plan, Program, load
 from ._planning import plan, planners
+from ._question.groups import Blocks
+from ._question.topology import Link, Topology, Torus
 from ._survey import Job, Outcome, survey
-from ._topology import Link, Topology, Torus
-from ._verdict import Verdict, Violation, verify
 
 if TYPE_CHECKING:
     from . import jax as jax

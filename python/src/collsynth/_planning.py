@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _collsynth
+from ._answer.plan import Plan
 from ._errors import UsageError
-from ._groups import check_relays, group_words, members_of
-from ._names import Form, Kind, Minimize, Planner, PlanOptions, Progress, SmtBackend, one_of
-from ._plan import Plan
-from ._topology import Rank, Topology, topology_of, whole_number
+from ._question.groups import check_relays, group_words, members_of
+from ._question.names import Form, Kind, Minimize, Planner, PlanOptions, Progress, SmtBackend, one_of
+from ._question.topology import Rank, Topology, topology_of, whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._groups import Groups
+    from ._question.groups import Groups
 
 #: The most steps or threads that can be asked for, as on the command line.
 MOST = 2**16 - 1

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._answer.plan import Plan
 from ._errors import Error, UsageError
-from ._names import Kind, PlanOptions, check_options
-from ._plan import Plan
 from ._planning import plan, wish_of
-from ._topology import Topology, topology_of
+from ._question.names import Kind, PlanOptions, check_options
+from ._question.topology import Topology, topology_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future

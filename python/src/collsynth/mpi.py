@@ -12,8 +12,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ._answer.plan import Plan
 from ._errors import CallFailed, UsageError
-from ._plan import Plan
 from ._running import agreement
 from ._running.ranges import Message, Range, Ranges
 from ._running.tables import RankTables, process_of, rank_of, tables_of

@@ -1,13 +1,13 @@
 // The page put together: header, one or two pictures in step, the bar that plays, the panels.
-import { unpack } from "./columns.js";
-import { Schedule } from "./schedule.js";
-import { Program } from "./program.js";
+import { unpack } from "./data/columns.js";
+import { Schedule } from "./data/schedule.js";
+import { Program } from "./data/program.js";
 import { State } from "./state.js";
-import { isCalm } from "./palette.js";
-import { count, element, icon } from "./elements.js";
-import { MachineView } from "./machine.js";
-import { stepChart } from "./charts.js";
-import { Timeline, timelineKey } from "./timeline.js";
+import { isCalm } from "./drawing/palette.js";
+import { count, element, icon } from "./drawing/elements.js";
+import { MachineView } from "./drawing/machine.js";
+import { stepChart } from "./drawing/charts.js";
+import { Timeline, timelineKey } from "./drawing/timeline.js";
 import { badge, brokenWords, chartsPanel, chunkPanel, linksPanel, rankPanel, verdictPanel } from "./panels.js";
 import { search } from "./inspect.js";
 

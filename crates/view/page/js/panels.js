@@ -1,7 +1,7 @@
 // The panels beside the picture: the verdict, links, a chunk, a rank, charts.
-import { lifeChart, ranksBySteps, whoToWhom } from "./charts.js";
-import { count, element, inline, percent, table } from "./elements.js";
-import { marks } from "./evidence.js";
+import { lifeChart, ranksBySteps, whoToWhom } from "./drawing/charts.js";
+import { count, element, inline, percent, table } from "./drawing/elements.js";
+import { marks } from "./data/evidence.js";
 
 /** The most links and hops listed. */
 const MOST = 24;

@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .. import _collsynth
+from .._answer.plan import Plan, Program, load
 from .._errors import Error, UsageError, as_typed, check_readable
-from .._groups import group_words
-from .._names import (
+from .._question.groups import group_words
+from .._question.names import (
     BoundOptions,
     CompareOptions,
     ExportFormat,
@@ -25,8 +26,7 @@ from .._names import (
     Progress,
     check_options,
 )
-from .._plan import Plan, Program, load
-from .._topology import Topology, topology_of
+from .._question.topology import Topology, topology_of
 from .answers import Comparison, Pareto
 from .asking import Question, call, machine_file, message_of, option_words
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from .._groups import Groups
+    from .._question.groups import Groups
 
 
 def main() -> int:

@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from .._names import Plotted, Progress, one_of
-from .._pages import Picture
+from .._answer.pages import Picture
+from .._question.names import Plotted, Progress, one_of
 from .asking import Question
 
 _Self = TypeVar("_Self", bound="Answer")

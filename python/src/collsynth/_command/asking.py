@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _collsynth
 from .._errors import UsageError, of_ending
-from .._groups import group_words
-from .._names import Progress, check_options, one_of
 from .._planning import MOST, collective_of, counts_of, quantity
-from .._topology import Topology, topology_of, whole_number
+from .._question.groups import group_words
+from .._question.names import Progress, check_options, one_of
+from .._question.topology import Topology, topology_of, whole_number
 
 if TYPE_CHECKING:
-    from .._groups import Groups
+    from .._question.groups import Groups
 
 #: Numbers of these options are seconds.
 TIMES = ("time_limit", "alpha", "transfer_setup")

@@ -9,15 +9,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _collsynth
+from .._answer.plan import Plan, text_of
 from .._errors import UsageError
-from .._groups import Blocks, members_of
-from .._names import JobCollective, Progress, check_options
-from .._plan import Plan, text_of
-from .._topology import Topology, topology_of
+from .._question.groups import Blocks, members_of
+from .._question.names import JobCollective, Progress, check_options
+from .._question.topology import Topology, topology_of
 from .asking import call, machine_file, option_words
 
 if TYPE_CHECKING:
-    from .._pages import Page
+    from .._answer.pages import Page
 
 
 class PlannedJob:
@@ -76,7 +76,7 @@ class PlannedJob:
         self, path: str | os.PathLike[str] | None = None, *, topology: Topology | Sequence[int] | None = None
     ) -> Page:
         """All schedules as one page, side by side, as `Plan.view` draws one."""
-        from .._pages import Page
+        from .._answer.pages import Page
 
         return Page._of_file(self.to_json(), path, topology)
 

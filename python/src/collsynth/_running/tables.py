@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .._errors import UsageError
 
 if TYPE_CHECKING:
-    from .._plan import Plan
+    from .._answer.plan import Plan
 
 Ints = NDArray[np.int32]
 

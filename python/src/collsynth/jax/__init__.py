@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._plan import Plan
+from .._answer.plan import Plan
 from ._collective import Array, AxisNames, Collective
 from ._grain import plan
 from ._mesh import device_order, make_mesh, torus_of
 from ._permutes import PermuteCollective
 
 if TYPE_CHECKING:
-    from .._groups import Groups
+    from .._question.groups import Groups
 
 __all__ = [
     "Array",

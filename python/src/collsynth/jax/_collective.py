@@ -13,9 +13,9 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh, PartitionSpec
 
+from .._answer.plan import Plan
 from .._errors import UsageError
-from .._groups import members_of
-from .._plan import Plan
+from .._question.groups import members_of
 from .._running.tables import Ints, RankTables, tables_of
 from ._mesh import names_of
 from ._tiles import from_tiles, to_tiles
@@ -24,7 +24,7 @@ Array = jax.Array
 AxisNames = str | Sequence[str]
 
 if TYPE_CHECKING:
-    from .._groups import Groups
+    from .._question.groups import Groups
 
 
 class Collective(abc.ABC):

@@ -20,12 +20,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from .._answer.plan import Plan
 from .._errors import Impossible, Stopped, UsageError
-from .._plan import Plan
 from .._planning import plan as planned
 from .._planning import quantity
+from .._question.topology import Topology
 from .._running.tables import RankTables, tables_of
-from .._topology import Topology
 from ._tiles import LANES, element_type, sublanes
 
 #: Bytes a second that a link carries, each way, as Google Cloud states for the chip (docs/use/pods.md).

@@ -12,7 +12,7 @@ from jax.sharding import Mesh
 from numpy.typing import NDArray
 
 from .._errors import UsageError
-from .._topology import Topology, Torus, topology_of
+from .._question.topology import Topology, Torus, topology_of
 
 #: The names of the first dimensions, as in the directions of links; the others are d6, d7, ...
 LETTERS = "xyzwvu"

@@ -20,15 +20,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._answer.plan import Plan
 from .._errors import UsageError
-from .._plan import Plan
 from .._running.tables import Ints
 from ._collective import Array, AxisNames, Collective
 from ._rows import Step, rows_for_permutes
 from ._tiles import element_type
 
 if TYPE_CHECKING:
-    from .._groups import Groups
+    from .._question.groups import Groups
 
 #: As many steps of the same shape in a row are a loop.
 LOOP = 8

@@ -25,14 +25,14 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 from numpy.typing import NDArray
 
+from .._answer.plan import Plan
 from .._errors import UsageError
-from .._plan import Plan
 from .._running.tables import Ints
 from ._collective import Array, AxisNames, Collective
 from ._rows import Exchange, Rows, Step
 
 if TYPE_CHECKING:
-    from .._groups import Groups
+    from .._question.groups import Groups
 
 #: Sums are formed in blocks of at most as many rows of 128 elements.
 BLOCK = 512

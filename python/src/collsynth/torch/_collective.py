@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
+from .._answer.plan import Plan
 from .._errors import UsageError
-from .._plan import Plan
 from .._running import agreement
 from .._running.ranges import Ranges
 from .._running.tables import RankTables, process_of, rank_of, tables_of

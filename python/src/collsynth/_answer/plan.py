@@ -10,17 +10,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _collsynth
-from ._errors import UsageError, of_file
-from ._names import Barriers
-from ._topology import Topology, _typed, whole_number
+from .. import _collsynth
+from .._errors import UsageError, of_file
+from .._question.names import Barriers
+from .._question.topology import Topology, _typed, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ._pages import Page
-    from ._running.tables import Tables
+    from .._running.tables import Tables
+    from .pages import Page
 
 #: `op` in `Plan.moves`: the chunk replaces the receiver's value
 COPY = 0
@@ -193,7 +193,7 @@ class Plan:
         A notebook shows the page of the last line of a cell. `topology` is another machine to judge it on, as it is
         after a failure, say: the page marks the moves that break there.
         """
-        from ._pages import Page
+        from .pages import Page
 
         return Page._of_file(self.to_json(), path, topology)
 
@@ -223,7 +223,7 @@ class Plan:
         return f"<Plan: {self._schedule.headline}, {figures}>"
 
     def _repr_html_(self) -> str:
-        from ._pages import plan_html
+        from .pages import plan_html
 
         return plan_html(self)
 
@@ -260,7 +260,7 @@ class Program:
 
         `topology` is another machine to judge it on, as it is after a failure, say.
         """
-        from ._pages import Page
+        from .pages import Page
 
         return Page._of_file(self.to_json(), path, topology)
 

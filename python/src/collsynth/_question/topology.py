@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from ._collsynth import Machine
-from ._errors import UsageError
+from .._collsynth import Machine
+from .._errors import UsageError
 
 Rank = int | tuple[int, ...]
 """A rank: its number, or its coordinates. Coordinates are a tuple: a list is one of ranks."""
@@ -76,7 +76,7 @@ class Topology:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Topology:
         """The machine in a topology file, or that a schedule, a job or a rank program states."""
-        from ._plan import text_of
+        from .._answer.plan import text_of
 
         name, text = text_of(path)
         return _typed(Machine.parse(text, name), (("--topology", name),))
@@ -213,7 +213,7 @@ class Topology:
         return sorted({link.capacity for link in self.links})
 
     def _repr_html_(self) -> str:
-        from ._pages import machine_svg
+        from .._answer.pages import machine_svg
 
         return f"<p>{self}</p>{machine_svg(self)}"
 

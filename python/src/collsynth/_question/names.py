@@ -6,15 +6,15 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
-from ._errors import UsageError
+from .._errors import UsageError
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
 
-    from ._groups import Groups
-    from ._topology import Rank
+    from .groups import Groups
+    from .topology import Rank
 
 Kind = Literal[
     "all_to_all",

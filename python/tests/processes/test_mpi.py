@@ -36,4 +36,4 @@ def test_a_killed_process():
 
 
 def test_a_survey_over_the_processes_of_a_job():
-    assert mpirun(3, "-m", "mpi4py.futures", "programs/mpi_survey.py").stdout == "6 planned\n"
+    assert mpirun(3, "-m", "mpi4py.futures", "mpi_survey.py").stdout == "6 planned\n"

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import _collsynth
-from ._command.jobs import PlannedJob
-from ._errors import Refuted, Unreadable, UsageError, check_readable, in_python
-from ._plan import Plan, Program, is_json, text_of
-from ._topology import Topology, topology_of, whole_number
+from .. import _collsynth
+from .._command.jobs import PlannedJob
+from .._errors import Refuted, Unreadable, UsageError, check_readable, in_python
+from .._question.topology import Topology, topology_of, whole_number
+from .plan import Plan, Program, is_json, text_of
 
 
 @dataclass(frozen=True)

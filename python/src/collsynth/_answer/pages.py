@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ._errors import UsageError, of_system
+from .._errors import UsageError, of_system
 
 if TYPE_CHECKING:
-    from ._plan import Plan
-    from ._topology import Topology
+    from .._question.topology import Topology
+    from .plan import Plan
 
 #: Larger machines are described in words only.
 MOST_RANKS = 512
@@ -86,8 +86,8 @@ class Page:
         """The page of a schedule or rank program file, on this machine if there is one; written to a path likewise."""
         from tempfile import TemporaryDirectory
 
-        from ._command.asking import call, machine_file
-        from ._topology import topology_of
+        from .._command.asking import call, machine_file
+        from .._question.topology import topology_of
 
         with TemporaryDirectory() as folder:
             machine = [] if topology is None else machine_file(topology_of(topology), folder)

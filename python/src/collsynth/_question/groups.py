@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ._errors import UsageError
-from ._topology import Rank, Topology, extents_of
+from .._errors import UsageError
+from .topology import Rank, Topology, extents_of
 
 #: What helps whoever stated something else.
 FORMS = 'dimensions as in "xy", cs.Blocks(2, 2), or a list of lists of ranks as in [[0, 1], [2, 3]]'

@@ -1,6 +1,6 @@
 // The machine drawn: ranks, links by their load, what failed, a chunk's path, evidence, violations.
 import { percent, sharpCanvas } from "./elements.js";
-import { marks } from "./evidence.js";
+import { marks } from "../data/evidence.js";
 import { isCalm, loadColour, palette } from "./palette.js";
 import { Camera } from "./camera.js";
 import { arrowhead, between, away, cross, disc, pieces, plate, stroke } from "./strokes.js";

@@ -1,0 +1,1 @@
+"""What comes back: plans and programs, verdicts, pages and pictures."""

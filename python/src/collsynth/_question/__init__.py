@@ -1,0 +1,1 @@
+"""What is asked: machines, groups of ranks, and the names that options take."""
