@@ -11,9 +11,9 @@
 //!
 //! So nothing that `synth pareto` finds is faster by more than [`NOT_WORTH`], unless fewer steps took over 3 % less
 //! volume than more steps did, which is not looked for; or unless without a time limit the gain is not worth the work
-//! ([`Budget`]). The numbers of parts come in the order of their least possible
-//! time, so that a time limit cuts off the least promising ones; but first of all the fewest that could be
-//! [`AS_GOOD`]: they are planned soonest, and what others could gain then says how much work they are worth.
+//! ([`Budget`]): then only quick planners go on. The numbers of parts come in the order of their least possible time,
+//! so that a time limit cuts off the least promising ones; but first of all the fewest that could be [`AS_GOOD`]: they
+//! are planned soonest, and what others could gain then says how much work they are worth.
 
 use std::ops::RangeInclusive;
 
@@ -68,15 +68,12 @@ pub(super) fn quickest(
             let gain = |(best, _): &(f64, Plan)| 1.0 - least.unwrap_or(0.0) / best;
             budget = found.best.as_ref().map(|best| Budget::worth(gain(best)));
         }
-        let spent = budget.as_ref().is_some_and(|budget| budget.is_spent(1));
-        if spent
-            || found.is_over(control)
-            || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds))
-        {
+        if found.is_over(control) || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        let only_quick = is_large(&problem) && found.best.is_some();
+        let is_spent = budget.as_ref().is_some_and(|budget| budget.is_spent(1));
+        let only_quick = is_spent || (is_large(&problem) && found.best.is_some());
         let beat = found.worth_beating();
         let effort = Effort { only_quick, beat, budget: budget.as_ref(), ..Effort::default() };
         match plan_bounded(problem.clone(), bounds.clone(), &goal, effort, control) {
