@@ -48,6 +48,7 @@ use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
+use crate::model::planner::arrivals;
 use crate::model::task::Task;
 use crate::model::widths::even_widths;
 use crate::search::negotiation::{Aim, Search, Start, Strategy};
@@ -65,6 +66,8 @@ const MORE_STEPS: &[u32] = &[0, 1, 2, 3, 4, 6, 8, 12];
 const COARSE: f64 = 0.02;
 /// The most pairs of a chunk and a rank: 8 bytes each in every try.
 const MOST_ARRIVALS: usize = 1 << 28;
+/// Above this, negotiation does not end within minutes.
+const MOST_ARRIVALS_TO_NEGOTIATE: u64 = 50_000_000;
 /// How far above the bound a job in stated parts is near enough, as a share of it.
 const NEAR: f64 = 0.005;
 /// More ranks than this negotiate for a minute: there, moves of collectives that are planned alone come first.
@@ -161,7 +164,9 @@ pub fn plan_job_in_parts(
     let whole = Prospect::new(problems.to_vec(), control)?;
     let has_many_ranks = whole.problems[0].topology().live_rank_count() > MANY_RANKS;
     let overlaid = |cuts: bool, control: &Control| overlaid(&whole, cuts, goal, close, control);
-    let first = if has_many_ranks { overlaid(most_chunks > 0, &control.halfway()) } else { None };
+    let is_hopeless = whole.problems.iter().map(arrivals).sum::<u64>() > MOST_ARRIVALS_TO_NEGOTIATE;
+    let time = if is_hopeless { control.clone() } else { control.halfway() };
+    let first = if has_many_ranks { overlaid(most_chunks > 0, &time) } else { None };
     if let Some((job, _)) = first.as_ref().filter(|(job, _)| gap(job) <= close || control.stop().is_some()) {
         return Ok((job.clone(), control.stop().unwrap_or(StopReason::Finished)));
     }
