@@ -51,7 +51,8 @@ export async function open() {
     },
     async close() {
       await context.close();
-      rmSync(profile, { recursive: true, force: true });
+      // The browser may still be writing to it.
+      rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
 }
