@@ -25,7 +25,7 @@ const READING: &[(&str, &[&str])] = &[
             "synth verify $f",
             "synth verify --format json $f",
             "synth verify --bounds $f",
-            "synth verify --shrink --time-limit 500ms $f -o $o",
+            "synth verify --shrink --time-limit 2s $f -o $o",
         ],
     ),
     ("verify", &["synth-verify $f", "synth verify --format sarif $f"]),
@@ -49,7 +49,7 @@ const READING: &[(&str, &[&str])] = &[
     ),
     ("convert", &["synth convert $f --to msccl -o $o", "synth convert $f --to csv --rank 0 -o $o"]),
     ("run", &["synth run $f --bytes 1KiB -n 1 --timeout 5s", "synth run $f --bytes 1KiB -n 1 --transport group"]),
-    ("polish", &["synth polish $f --time-limit 500ms -q -o $o"]),
+    ("polish", &["synth polish $f --time-limit 2s -q -o $o"]),
     ("convert", &["synth convert $f --to compact -o $o"]),
     // Its output is as long as it says.
     ("convert", &["synth convert $f --to explicit | head -c 1000000"]),
@@ -64,10 +64,10 @@ const READING: &[(&str, &[&str])] = &[
     ("bound", &["synth bound --topology $f", "synth bound --torus 4 --collective all_to_allv --demand $f"]),
     (
         "plan",
-        &["synth plan --topology $f --time-limit 500ms -q -o $o", "synth --torus 4 --job $f --time-limit 2s -q -o $o"],
+        &["synth plan --topology $f --time-limit 2s -q -o $o", "synth --torus 4 --job $f --time-limit 2s -q -o $o"],
     ),
-    ("compare", &["synth compare --topology $f --time-limit 500ms"]),
-    ("pareto", &["synth pareto --topology $f --time-limit 500ms"]),
+    ("compare", &["synth compare --topology $f --time-limit 2s"]),
+    ("pareto", &["synth pareto --topology $f --time-limit 2s"]),
     ("survey", &["synth survey --topology $f --cables 1"]),
     // A set whose only schedule is the file.
     ("fallbacks", &["cp $f set/0.json && synth fallbacks get set --fail 0,1 -o $o"]),

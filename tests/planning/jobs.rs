@@ -118,6 +118,19 @@ fn among_many_ranks_moves_are_put_together() {
     assert!(above <= 0.05, "{above}");
 }
 
+/// Each of the 12 steps takes a unit of width, far more than the bound of few parts: more parts share it.
+#[test]
+fn messages_are_cut_while_steps_outnumber_the_width() {
+    let topology = torus(&[6, 6]);
+    let columns = Groups::new(grouping::spanned(&topology, &[1]).unwrap()).unwrap();
+    let broadcast = problem(&topology, Kind::Broadcast(RankId(0)).in_groups(columns), 1);
+    let problems = [broadcast, problem(&topology, Kind::AllReduce, 1)];
+    let (job, _) = plan_job_in_parts(&problems, &JobGoal::default(), 0.05, 1 << 13, &Control::unlimited()).unwrap();
+    assert_eq!(verify_job(&job, &Options::default()).verdict(), Verdict::Holds);
+    let (width, bound) = (Rational::from(i128::from(job.total_width())), job.bound.as_ref().unwrap().at_least);
+    assert!(width <= bound * Rational::new(5, 4), "{width} {bound}");
+}
+
 #[test]
 fn what_cannot_be_planned_together_is_refused() {
     let (torus, other) = (torus(&[4, 4]), torus(&[4, 2]));

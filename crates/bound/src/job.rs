@@ -149,3 +149,27 @@ fn sum(one: &JobBound, other: &JobBound, (of_one, of_other): (u32, u32)) -> JobB
     sum.weights = weights.into_iter().map(|((from, to), weight)| (from, to, weight)).collect();
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use collsynth_core::collective::{Collective, Kind};
+
+    #[test]
+    fn a_limit_leaves_a_bound_that_holds() {
+        let torus = Topology::torus(&[4, 4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let problem = |kind, parts| Problem::new(torus.clone(), Collective { kind, parts }).unwrap();
+        let problems = [problem(Kind::AllToAll, 1), problem(Kind::AllGather, 5)];
+        let alone = problems.each_ref().map(|problem| crate::find(problem).unwrap());
+        let all: Vec<&Problem> = problems.iter().collect();
+        let found = |limit| of_job(&problems, &alone, &limit).unwrap();
+        let (over, full) = (found(Limit::NONE.unless(|| true)), found(Limit::NONE));
+        assert_eq!(job_value(&all, &over).unwrap(), over.at_least);
+        assert!(
+            over.at_least > Rational::from(0) && over.at_least <= full.at_least,
+            "{} {}",
+            over.at_least,
+            full.at_least
+        );
+    }
+}

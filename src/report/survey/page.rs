@@ -7,12 +7,13 @@ use collsynth_verify::report::figures::count;
 use super::{Figures, Survey};
 use crate::report::plot::ticks;
 
-const STYLE: &str = "body{margin:2rem auto;max-width:64rem;padding:0 1rem;background:#fcfcfa;color:#1b2026;font:15px/1.5 \
-system-ui,sans-serif}h1{font-size:1.4rem}h2{margin-top:2.4rem;font-size:1.1rem}p{margin:.3rem 0}.muted{color:#56616c}\
+const STYLE: &str = "body{margin:2rem auto;max-width:64rem;padding:0 1rem;background:#fcfcfa;color:#1b2026;\
+font:15px/1.5 system-ui,sans-serif}h1{font-size:1.4rem}h2{margin-top:2.4rem;font-size:1.1rem}p{margin:.3rem 0}.muted{color:#56616c}\
 .failed{color:#b8260f;font-weight:650}.bar{fill:#2f80bd}.worst{display:flex;flex-wrap:wrap;gap:1rem}.worst \
-figure{margin:0;width:19rem}.worst svg{width:100%}svg.hist{width:100%;max-width:44rem}svg.hist text{text-anchor:middle;fill:#56616c;font:12px \
-system-ui,sans-serif}.axis{stroke:#8a949e;fill:none}table{border-collapse:collapse}td,th{padding:.2rem .9rem .2rem 0;text-align:left;border-bottom:1px \
-solid #e6e9ec}@media(prefers-color-scheme:dark){body{background:#11151a;color:#e8ecf0}.muted{color:#a1adb8}\
+figure{margin:0;width:19rem}.worst svg{width:100%}svg.hist{width:100%;max-width:44rem}\
+svg.hist text{text-anchor:middle;fill:#56616c;font:12px system-ui,sans-serif}.axis{stroke:#8a949e;fill:none}\
+table{border-collapse:collapse}td,th{padding:.2rem .9rem .2rem 0;text-align:left;border-bottom:1px solid #e6e9ec}\
+@media(prefers-color-scheme:dark){body{background:#11151a;color:#e8ecf0}.muted{color:#a1adb8}\
 .failed{color:#ff8b78}.bar{fill:#4aa6da}svg.hist text{fill:#a1adb8}td,th{border-color:#262e36}}";
 
 /// The most bars of a histogram.
@@ -30,7 +31,8 @@ pub fn page(survey: &Survey, draw: impl Fn(&str, &[String]) -> Option<String>) -
     let mut text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>What failures cost on {machine}</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<h1>What failures cost on {machine}</h1>\n<p class=\"muted\">{}</p>\n",
+         <style>{STYLE}</style>\n</head>\n<body>\n<h1>What failures cost on {machine}</h1>\n\
+         <p class=\"muted\">{}</p>\n",
         escaped(&survey.head.command)
     );
     let mut drawn = Vec::new();

@@ -9,11 +9,11 @@
 //!   seconds of the best  <=  alpha * steps + bytes / bandwidth * (least possible volume)      not planned
 //! ```
 //!
-//! So nothing that `synth pareto` finds is faster by more than [`NOT_WORTH`], unless fewer steps took over 3 % less
-//! volume than more steps did, which is not looked for; or unless without a time limit the gain is not worth the work
-//! ([`Budget`]): then only quick planners go on. The numbers of parts come in the order of their least possible time,
-//! so that a time limit cuts off the least promising ones; but first of all the fewest that could be [`AS_GOOD`]: they
-//! are planned soonest, and what others could gain then says how much work they are worth.
+//! So nothing that `synth pareto` finds is faster, unless fewer steps took over 3 % less volume than more steps did,
+//! which is not looked for; or unless without a time limit the gain is not worth the work ([`Budget`]): then only quick
+//! planners go on. The numbers of parts come in the order of their least possible time, so that a time limit cuts off
+//! the least promising ones; but first of all the fewest that could be [`AS_GOOD`]: they are planned soonest, and what
+//! others could gain then says how much work they are worth.
 
 use std::ops::RangeInclusive;
 
@@ -36,8 +36,6 @@ use collsynth_core::topology::Topology;
 /// The share of the volume of more steps that fewer steps are assumed to need at least.
 const LESS_IN_FEWER_STEPS: f64 = 0.97;
 
-/// The share of the time of the best plan that is not worth another search.
-const NOT_WORTH: f64 = 0.005;
 /// Parts whose least possible time is within this share of the least of all are as good to begin with.
 const AS_GOOD: f64 = 0.02;
 
@@ -62,26 +60,30 @@ pub(super) fn quickest(
         price.seconds_for(bounds.least_steps() as usize, as_float(least_volume(problem, bounds)))
     };
     let least = candidates.iter().map(cost).min_by(f64::total_cmp);
-    let mut budget = None;
+    let mut budget: Option<Budget> = None;
+    // What is left to gain falls with every better plan. Is it worth no more searches?
+    let is_spent = |budget: &mut Option<Budget>, found: &Quickest| {
+        let best = found.seconds().filter(|_| !control.is_limited());
+        best.is_some_and(|best| {
+            let budget = budget.get_or_insert_default();
+            budget.allow(1.0 - least.unwrap_or(0.0) / best);
+            budget.is_spent(1)
+        })
+    };
     for (problem, bounds) in candidates {
-        if budget.is_none() && !control.is_limited() {
-            let gain = |(best, _): &(f64, Plan)| 1.0 - least.unwrap_or(0.0) / best;
-            budget = found.best.as_ref().map(|best| Budget::worth(gain(best)));
-        }
         if found.is_over(control) || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
             continue;
         }
         let goal = Goal { parts: Parts::Fixed(problem.parts()), ..*goal };
-        let is_spent = budget.as_ref().is_some_and(|budget| budget.is_spent(1));
-        let only_quick = is_spent || (is_large(&problem) && found.best.is_some());
-        let beat = found.worth_beating();
-        let effort = Effort { only_quick, beat, budget: budget.as_ref(), ..Effort::default() };
+        let only_quick = is_spent(&mut budget, &found) || (is_large(&problem) && found.best.is_some());
+        let effort = Effort { only_quick, beat: found.seconds(), budget: budget.as_ref(), ..Effort::default() };
         match plan_bounded(problem.clone(), bounds.clone(), &goal, effort, control) {
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
-        let may_trace = goal.steps.is_none() && !effort.only_quick;
+        let may_trace = goal.steps.is_none() && !only_quick && !is_spent(&mut budget, &found);
         if may_trace && control.stop().is_none() && !found.is_over(control) {
+            let effort = Effort { beat: found.seconds(), budget: budget.as_ref(), ..Effort::default() };
             let goal = Goal { max_steps: found.most_steps(&goal, least_volume(&problem, &bounds)), ..goal };
             failures.extend(trace_bounded(&problem, &bounds, &goal, effort, control, &mut found).err());
         }
@@ -148,20 +150,20 @@ impl Quickest {
         self.best.as_ref().is_some_and(|(_, plan)| control.planning(&plan.problem).stop().is_some())
     }
 
-    /// Seconds that a plan must beat to be worth the search.
-    fn worth_beating(&self) -> Option<f64> {
-        self.best.as_ref().map(|(best, _)| best * (1.0 - NOT_WORTH))
+    /// Seconds that a plan must beat.
+    fn seconds(&self) -> Option<f64> {
+        self.best.as_ref().map(|(seconds, _)| *seconds)
     }
 
     /// The most steps that may be worth planning for, if no schedule has less volume than this.
     fn most_steps(&self, goal: &Goal<'_>, least: Rational) -> Option<u32> {
-        let for_steps = self.worth_beating().map(|beat| beat - self.price.seconds_for(0, as_float(least)));
+        let for_steps = self.seconds().map(|beat| beat - self.price.seconds_for(0, as_float(least)));
         let most = for_steps.filter(|_| self.price.alpha > 0.0).map(|seconds| (seconds / self.price.alpha) as u32);
         most.into_iter().chain(goal.max_steps).min()
     }
 
     fn takes_longer(&self, steps: usize, volume: f64) -> bool {
-        self.worth_beating().is_some_and(|beat| beat <= self.price.seconds_for(steps, volume))
+        self.seconds().is_some_and(|beat| beat <= self.price.seconds_for(steps, volume))
     }
 }
 
@@ -221,13 +223,16 @@ mod tests {
     fn a_spent_budget_ends_a_search() {
         let problem = all_reduce(16);
         let bounds = bound::find(&problem).unwrap();
-        let budget = Budget::worth(0.0);
+        let mut budget = Budget::default();
+        budget.allow(0.0);
         let task = Task::new(&problem, &bounds);
         let width = |budget| {
             let found = SpanningTrees.plan(&Task { budget, ..task.clone() }, &Control::unlimited());
             found.unwrap().schedule.total_width()
         };
         assert!(width(Some(&budget)) > width(None), "{} {}", width(Some(&budget)), width(None));
+        let packed = PackedTrees.plan(&Task { budget: Some(&budget), ..task.clone() }, &Control::unlimited());
+        assert!(matches!(packed, Err(PlanError::NotFound { .. })));
     }
 
     #[test]
@@ -239,8 +244,8 @@ mod tests {
                 .then(|| crate::synthesize(all_reduce(1).topology(), &Kind::AllReduce, &goal, &Control::unlimited()));
             Quickest { price, best: best.map(|plan| (10.0, plan.unwrap())) }
         };
-        // 9.95 seconds, of which the volume takes 4.
-        assert_eq!(found(true).most_steps(&goal, Rational::from(4)), Some(5));
+        // 10 seconds, of which the volume takes 4.
+        assert_eq!(found(true).most_steps(&goal, Rational::from(4)), Some(6));
         assert_eq!(found(true).most_steps(&Goal { max_steps: Some(3), ..goal }, Rational::from(4)), Some(3));
         assert_eq!(found(false).most_steps(&goal, Rational::from(4)), None);
     }

@@ -27,10 +27,10 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// What it is worth to save this share, at most, of the time or volume of the best plan.
-    pub fn worth(gain: f64) -> Self {
+    /// Allows, from now on, what it is worth to save at most this share of the time of the best plan.
+    pub fn allow(&mut self, gain: f64) {
         let share = (gain / LARGE_GAIN).clamp(0.0, 1.0);
-        Self { most: (FOR_LARGE_GAIN as f64 * share) as u64, ..Self::default() }
+        self.most = (FOR_LARGE_GAIN as f64 * share) as u64;
     }
 
     /// Counts work that was in vain.
@@ -60,12 +60,16 @@ mod tests {
 
     #[test]
     fn little_gain_is_worth_little_work() {
-        let budget = Budget::worth(0.02);
+        let mut budget = Budget::default();
+        budget.allow(0.02);
         assert_eq!(budget.left_for_tries(1), 240_000_000);
         budget.spend(500_000_000);
         assert_eq!((budget.left_for_tries(1), budget.is_spent(1), budget.is_spent(2)), (0, false, true));
+        budget.allow(0.01);
+        assert!(budget.is_spent(1));
+        budget.allow(1.0);
+        assert!(!budget.is_spent(1));
         budget.spend(u64::MAX);
         assert!(budget.is_spent(1));
-        assert!(!Budget::worth(0.5).is_spent(1) && Budget::worth(0.0).is_spent(1));
     }
 }

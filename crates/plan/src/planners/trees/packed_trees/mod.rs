@@ -147,7 +147,8 @@ impl Planner for PackedTrees {
         let cables = Cables::new(topology);
         let live: Vec<u32> = topology.live_ranks().map(|rank| rank.0).collect();
         let least = task.bounds.least_width(problem.parts());
-        if step_widths(task, least).is_empty() {
+        // Packing alone takes seconds of large ones.
+        if step_widths(task, least).is_empty() || task.budget.is_some_and(|budget| budget.is_spent(1)) {
             return Err(PlanError::takes_too_long(self.name()));
         }
         control.report(Progress { planner: self.name(), attempt: "packing", round: 0, remaining: 0 });

@@ -18,8 +18,8 @@ use collsynth_bound::divided_trees::UP;
 const PASSES: u32 = 24;
 /// The same in groups, whose trees are fewer and less alike.
 const PASSES_IN_GROUPS: u32 = 64;
-/// The work of a hop in a pass.
-const WORK_OF_A_HOP: u64 = 10;
+/// The work of a hop in a pass, with its share of the packing.
+const WORK_OF_A_HOP: u64 = 20;
 /// Widths of steps in a row that take no less time than narrower ones, after which wider ones are not tried.
 const WIDTHS_IN_VAIN: u32 = 2;
 
