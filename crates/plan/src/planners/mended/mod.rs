@@ -212,7 +212,6 @@ fn has_pattern(problem: &Problem) -> bool {
         let arrivals = u64::from(problem.chunk_count()) * machine.rank_count() as u64;
         let is_mended = match problem.collective().kind.pattern() {
             Pattern::OneToOne => true,
-            Pattern::EveryToEvery => arrivals <= MOST_ARRIVALS,
             _ => arrivals <= MOST_ARRIVALS,
         };
         let hops = u64::from(translation.chunks_of_rank()) * u64::from(diameter);

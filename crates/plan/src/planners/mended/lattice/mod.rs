@@ -16,11 +16,12 @@
 //! 1. Every representative begins with the template of the intact torus, so all loads are known at once.
 //! 2. Messages that cross a dead link move to their cheapest path: a dynamic program over the moves made so far and the
 //!    step (see `search`).
-//! 3. A queue of overfull slots: some messages of each are tried; the first that finds room moves, or else the one
+//! 3. Where the template itself fills some links, all messages in turn take the ways that make loads even.
+//! 4. A queue of overfull slots: some messages of each are tried; the first that finds room moves, or else the one
 //!    whose move costs least, so that excess walks on until it finds room (see `negotiation`). Slots that stay overfull
 //!    rise in price. Links of tight cuts carry a toll: the bound leaves no room there for messages that cross twice
-//!    (see `tolls`).
-//! 4. What differs from the template is written for one cell, as in
+//!    (see `tolls`). Widths grow until this succeeds, then shrink again to the narrowest that do.
+//! 5. What differs from the template is written for one cell, as in
 //!    [`Repeated`](collsynth_core::schedule::Repeated).
 //!
 //! Trees of an all_gather are treated alike, arrival by arrival (see `trees`); a reduce_scatter is the same backward in
@@ -73,8 +74,13 @@ use trees::Trees;
 use ways::Ways;
 use written::Departures;
 
-/// The most attempts; from the second on, they are 1, 2, 4, .. wider than the one before, of trees 1.
+/// The most attempts with trees, each 1 wider than the one before.
 const ATTEMPTS: u32 = 6;
+/// Templates that fill more than this share of the width leave messages no room to move to, in percent: then all loads
+/// are leveled first. Else most messages stay where the template has them, and files are smaller.
+const FULL_TEMPLATE: u64 = 99;
+/// The most paths that are leveled, in steps: of more, it takes half a minute, and files twice as large.
+const MOST_LEVELED: u64 = 1 << 24;
 /// Fewer cells are not worth it.
 const CELLS: u32 = 8;
 /// The most dimensions.
@@ -115,27 +121,21 @@ fn of_messages(problem: &Problem, period: &[u32], within: Within<'_>) -> Option<
     let Within { bounds, steps, seed, control } = within;
     let (torus, parts) = (problem.machine().as_torus()?, problem.parts());
     let pattern = TemplateSchedule::new(torus, parts, steps)?.pattern(&intact(problem.machine()), parts);
-    let mut width = bounds.least_width(parts).max(pattern.total_width() as u32).max(steps);
-    let mut quotient = Quotient::new(problem.machine(), period, even_widths(width, steps));
-    tolls::charge(&mut quotient, torus, u64::from(parts), width);
+    let least = bounds.least_width(parts).max(pattern.total_width() as u32).max(steps);
+    let mut quotient = Quotient::new(problem.machine(), period, even_widths(least, steps));
     let ways = Ways::new(torus, parts);
+    tolls::charge(&mut quotient, torus, u64::from(parts), least, ways.hops());
     let template = ways.paths_of(torus, &pattern);
     let mut negotiation = Negotiation::new(quotient, &ways, template, seed)?;
-    for attempt in 0..ATTEMPTS {
-        if negotiation.run(control) {
-            break;
-        }
-        // Wider, so that less is lost at the end.
-        width += 1 << attempt;
-        if width >= negotiation.quotient.fitting_widths().iter().sum() || control.stop().is_some() {
-            break;
-        }
-        negotiation.quotient.widen(even_widths(width, steps));
+    let is_full = pattern.total_width() * 100 > u64::from(least) * FULL_TEMPLATE;
+    if is_full && negotiation.paths.len() as u64 <= MOST_LEVELED {
+        negotiation.level(control);
     }
+    let widths = negotiation.narrowest(least, control);
     let translation = Translation::new(problem)?;
     let mut departures = Departures::new(torus, &translation, period, Op::Copy, steps as usize);
     negotiation.depart(&mut departures);
-    departures.finish(problem, &pattern, &negotiation.quotient.fitting_widths())
+    departures.finish(problem, &pattern, &widths)
 }
 
 fn of_trees(problem: &Problem, period: &[u32], within: Within<'_>) -> Result<Option<CompactSchedule>, PlanError> {
@@ -163,7 +163,7 @@ fn of_trees(problem: &Problem, period: &[u32], within: Within<'_>) -> Result<Opt
         if width >= trees.quotient.fitting_widths().iter().sum() || control.stop().is_some() {
             break;
         }
-        trees.quotient.widen(widths(&gather, &network, width, steps));
+        trees.quotient.resize(widths(&gather, &network, width, steps));
     }
     let op = if is_collected { Op::Reduce } else { Op::Copy };
     let mut departures = Departures::new(torus, &translation, period, op, steps as usize);
@@ -181,11 +181,15 @@ mod tests {
     use super::*;
     use crate::model::control::Control;
     use collsynth_core::collective::{Collective, Kind};
-    use collsynth_core::topology::{Switch, Topology};
+    use collsynth_core::topology::{Shape, Switch, Topology, TopologySpec, Torus};
 
     /// A collective on a torus of 4x4x4 cubes without these switches.
     fn problem(extents: &[u32], kind: Kind, switches: &[&str]) -> Problem {
-        let intact = Topology::torus(extents).expect("a torus");
+        on(Torus::new(extents), kind, switches)
+    }
+
+    fn on(torus: Torus, kind: Kind, switches: &[&str]) -> Problem {
+        let intact = Topology::new(TopologySpec::new(Shape::Torus(torus))).expect("a torus");
         let mut spec = intact.spec().clone();
         for switch in switches {
             let switch: Switch = switch.parse().expect("a switch");
@@ -200,6 +204,17 @@ mod tests {
         assert_eq!(period(&problem(&[4, 4, 8], Kind::AllToAll, &["x:1,2"])), None);
         assert_eq!(period(&problem(&[8, 8, 8], Kind::AllReduce, &["x:1,2"])), None);
         assert_eq!(period(&problem(&[8, 8, 8], Kind::AllToAll, &[])), None);
+    }
+
+    /// Every link is needed on a twisted torus: messages on detours take room that others need.
+    #[test]
+    fn loads_are_leveled_where_every_link_is_needed() {
+        let problem = on(Torus::twisted(&[8, 8, 16]).expect("extents of k and 2k"), Kind::AllToAll, &["x:1,2"]);
+        let bounds = collsynth_bound::find(&problem).expect("connected");
+        let within = Within { bounds: &bounds, steps: bounds.least_steps(), seed: 0, control: &Control::unlimited() };
+        let (schedule, _) = in_steps(&problem, &[4; 3], within).expect("connected").expect("planned");
+        let (width, least) = (schedule.pattern().total_width(), u64::from(bounds.least_width(1)));
+        assert!((least..=least + 3).contains(&width), "{width} above {least}");
     }
 
     /// All on the bound, or a few units above: trees meet it but for what whole shards cost.

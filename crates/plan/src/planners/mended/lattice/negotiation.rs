@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 use fastrand::Rng;
 
-use super::quotient::{FULL, Quotient, WAIT};
+use super::quotient::{FULL, Quotient, UNIT_OF_CLASS, WAIT};
 use super::search::{NONE, Search};
 use super::ways::Ways;
 use crate::model::control::{Control, Progress};
+use crate::model::widths::even_widths;
 
+/// The most widths tried.
+const ATTEMPTS: u32 = 12;
 /// Messages tried in an overfull slot before excess is passed on.
 const TRIED: usize = 8;
 /// One in this many may take a detour.
@@ -18,7 +21,13 @@ const DRAWS: usize = 24;
 /// Messages tried before the widths grow, for each message of a cell; and those after which excess has to be less.
 const MOST_TRIED: u64 = 4;
 const PATIENCE: f64 = 0.5;
-/// Slots between two looks at the clock.
+/// What the excess has to fall to within [`PATIENCE`], in percent.
+const PROGRESS: u64 = 95;
+/// Passes over all messages that make loads even, and what a message has to gain there to leave its path: the fewer do,
+/// the smaller the file.
+const PASSES: u64 = 2;
+const WORTH_LEAVING: u32 = 4 * UNIT_OF_CLASS;
+/// Slots, or messages, between two looks at the clock.
 const POLLED: u64 = 1024;
 
 /// Paths of the messages of all representatives.
@@ -73,18 +82,68 @@ impl<'a> Negotiation<'a> {
         Some(this)
     }
 
+    /// Makes loads even: messages that gain enough take the shortest ways that are least loaded.
+    pub fn level(&mut self, control: &Control) {
+        self.quotient.level(true);
+        let mut messages: Vec<usize> = (0..self.origins.len() * self.ways.chunks()).collect();
+        let mut path = vec![WAIT; self.quotient.steps];
+        for pass in 0..PASSES {
+            self.report(control, pass, self.quotient.excess());
+            self.rng.shuffle(&mut messages);
+            for (count, &message) in messages.iter().enumerate() {
+                if (count as u64).is_multiple_of(POLLED) && control.stop().is_some() {
+                    break;
+                }
+                let slots = self.slots(message);
+                let before = self.leave(&slots);
+                if self.cheapest(message, false, &mut path) + WORTH_LEAVING < before {
+                    self.put(message, &path);
+                } else {
+                    slots.iter().for_each(|&slot| self.quotient.add(slot));
+                }
+            }
+        }
+        self.quotient.level(false);
+    }
+
+    /// Moves messages until they fit in steps as narrow as this finds, of this total width or more; returns the widths.
+    ///
+    /// Wider by 1, 2, 4, .. until all fit; then halfway back to what was too narrow.
+    pub fn narrowest(&mut self, least: u32, control: &Control) -> Vec<u32> {
+        let total = |widths: &[u32]| widths.iter().sum::<u32>();
+        let mut best = (self.quotient.fitting_widths(), self.paths.clone());
+        let (mut too_narrow, mut width) = (least - 1, least);
+        for attempt in 0..ATTEMPTS {
+            self.quotient.resize(even_widths(width, self.quotient.steps as u32));
+            if !self.run(control) {
+                too_narrow = width;
+            }
+            let widths = self.quotient.fitting_widths();
+            if total(&widths) < total(&best.0) {
+                best = (widths, self.paths.clone());
+            }
+            let halfway = too_narrow.midpoint(total(&best.0));
+            width = halfway.min(too_narrow + (1 << attempt));
+            if width <= too_narrow || control.stop().is_some() {
+                break;
+            }
+        }
+        self.paths = best.1;
+        best.0
+    }
+
     /// The steps of a message.
     pub fn path(&self, message: usize) -> &[u8] {
         &self.paths[message * self.quotient.steps..][..self.quotient.steps]
     }
 
     /// Moves messages until no slot is overfull, too many were tried, or time is up. Is no slot overfull?
-    pub fn run(&mut self, control: &Control) -> bool {
+    fn run(&mut self, control: &Control) -> bool {
         let mut queue: VecDeque<usize> =
             (0..self.quotient.load.len()).filter(|&slot| self.quotient.is_overfull(slot)).collect();
         let messages = (self.origins.len() * self.ways.chunks()) as u64;
         let (mut tried, mut round) = (0, 0);
-        let (mut least, mut since) = (u64::MAX, 0);
+        let (mut least, mut since) = (u64::MAX / 100, 0);
         while let Some(slot) = queue.pop_front() {
             if !self.quotient.is_overfull(slot) {
                 continue;
@@ -92,7 +151,7 @@ impl<'a> Negotiation<'a> {
             if round % POLLED == 0 {
                 let excess = self.quotient.excess();
                 self.report(control, round / POLLED, excess);
-                if excess < least {
+                if excess * 100 <= least * PROGRESS {
                     (least, since) = (excess, tried);
                 }
                 let is_stale = tried - since > (messages as f64 * PATIENCE) as u64;
@@ -135,8 +194,7 @@ impl<'a> Negotiation<'a> {
                 continue;
             }
             tried += 1;
-            slots.iter().for_each(|&slot| self.quotient.take(slot));
-            let before: i64 = slots.iter().map(|&slot| i64::from(self.quotient.price[slot])).sum();
+            let before = i64::from(self.leave(&slots));
             let price = self.cheapest(message, tried.is_multiple_of(DETOURS) || turns, &mut path);
             slots.iter().for_each(|&slot| self.quotient.add(slot));
             let more = i64::from(price) - before;
@@ -165,6 +223,12 @@ impl<'a> Negotiation<'a> {
             ways.extend(self.ways.detours(chunk));
         }
         self.search.cheapest(&self.quotient, origin, &ways, &mut self.rng, path)
+    }
+
+    /// Takes a message out of its slots, without forgetting it there; returns what they cost then.
+    fn leave(&mut self, slots: &[usize]) -> u32 {
+        slots.iter().for_each(|&slot| self.quotient.take(slot));
+        slots.iter().map(|&slot| self.quotient.price[slot]).sum()
     }
 
     /// Gives a path to a message that has none; returns its slots.

@@ -2,6 +2,11 @@
 
 use collsynth_core::topology::{Topology, Torus};
 
+/// While loads are leveled: the price of a unit more in a class than in others, and in a step than in others; and the
+/// most units that count.
+pub(super) const UNIT_OF_CLASS: u32 = 1024;
+const UNIT_OF_STEP: u32 = 64;
+const MOST_UNITS: i64 = 4096;
 /// The price of a hop where there is room.
 pub(super) const FREE: u32 = 16;
 /// More for it as a slot fills up, so that loads grow evenly.
@@ -34,6 +39,8 @@ pub(super) struct Quotient {
     pub price: Vec<u32>,
     toll: Vec<u32>,
     history: Vec<u32>,
+    /// While loads are leveled, those of classes in all steps.
+    totals: Option<Vec<u32>>,
 }
 
 impl Quotient {
@@ -57,6 +64,7 @@ impl Quotient {
             price: vec![0; classes * steps],
             toll: vec![0; classes],
             history: vec![0; classes * steps],
+            totals: None,
         };
         for link in machine.links().iter().filter(|link| !link.alive) {
             let way = link.direction.expect("links of a torus have directions");
@@ -106,13 +114,18 @@ impl Quotient {
     }
 
     pub fn add(&mut self, slot: usize) {
-        self.load[slot] += 1;
-        self.reprice(slot);
+        self.change(slot, |load| *load += 1);
     }
 
     pub fn take(&mut self, slot: usize) {
-        self.load[slot] -= 1;
-        self.reprice(slot);
+        self.change(slot, |load| *load -= 1);
+    }
+
+    /// Prices that make loads even, of classes first, then of their steps; or else prices that make them fit.
+    pub fn level(&mut self, are_leveled: bool) {
+        let total = |loads: &[u32]| loads.iter().sum();
+        self.totals = are_leveled.then(|| self.load.chunks(self.steps).map(total).collect());
+        self.reprice_all();
     }
 
     /// A slot was found overfull.
@@ -135,8 +148,8 @@ impl Quotient {
         (0..self.load.len()).map(|slot| u64::from(self.load[slot].saturating_sub(self.room(slot)))).sum()
     }
 
-    /// Other widths, which are not less.
-    pub fn widen(&mut self, widths: Vec<u32>) {
+    /// Other widths.
+    pub fn resize(&mut self, widths: Vec<u32>) {
         self.widths = widths;
         self.reprice_all();
     }
@@ -152,7 +165,23 @@ impl Quotient {
         widths
     }
 
+    fn change(&mut self, slot: usize, change: impl Fn(&mut u32)) {
+        change(&mut self.load[slot]);
+        let class = slot / self.steps;
+        match &mut self.totals {
+            Some(totals) => {
+                change(&mut totals[class]);
+                (class * self.steps..(class + 1) * self.steps).for_each(|slot| self.reprice(slot));
+            }
+            None => self.reprice(slot),
+        }
+    }
+
     fn reprice(&mut self, slot: usize) {
+        if let Some(totals) = &self.totals {
+            self.price[slot] = self.price_of_units(slot, totals[slot / self.steps]);
+            return;
+        }
         let (load, room, toll) = (self.load[slot], self.room(slot), self.toll[slot / self.steps]);
         self.price[slot] = FREE
             + toll
@@ -160,6 +189,17 @@ impl Quotient {
                 Some(beyond) => FULL + beyond.saturating_mul(BEYOND).min(MOST_BEYOND) + self.history[slot],
                 None => load * CROWDED / room,
             };
+    }
+
+    fn price_of_units(&self, slot: usize, total: u32) -> u32 {
+        let (class, width) = (slot / self.steps, self.widths.iter().sum::<u32>());
+        let capacity = i64::from(self.capacity[class % self.directions]);
+        let beyond = |load: u32, width: u32| -> u32 {
+            let units = i64::from(load) / capacity - i64::from(width);
+            (units.clamp(-MOST_UNITS, MOST_UNITS) + MOST_UNITS) as u32
+        };
+        FREE + beyond(total, width) * UNIT_OF_CLASS
+            + beyond(self.load[slot], self.widths[slot % self.steps]) * UNIT_OF_STEP
     }
 }
 

@@ -1,8 +1,9 @@
-//! Tolls on the links of tight cuts.
+//! Tolls on the links of tight cuts, and on all where every link is needed.
 //!
 //! A half of the torus, cut out between two planes, has as many links into it as the planes have live cables. Where
 //! what must cross nearly fills them for the whole schedule, a path that crosses twice takes room that another one
-//! needs; so crossing is dear, and who can go another way does.
+//! needs; so crossing is dear, and who can go another way does. Likewise where the hops of all messages on their
+//! shortest ways nearly fill all links: then every hop is dear.
 
 use collsynth_core::topology::Torus;
 
@@ -11,8 +12,15 @@ use super::quotient::{Quotient, extents};
 /// Cuts whose bound is at least this share of the width are tight, in thousandths.
 const TIGHT: u64 = 998;
 
-/// Charges for links of cuts that are tight at this width.
-pub(super) fn charge(quotient: &mut Quotient, torus: &Torus, parts: u64, width: u32) {
+/// Charges for links of cuts that are tight at this width, and for all links if the hops of a representative's messages
+/// are that many that they nearly fill them.
+pub(super) fn charge(quotient: &mut Quotient, torus: &Torus, parts: u64, width: u32, hops: u64) {
+    let live = || (0..quotient.dead.len()).filter(|&class| !quotient.dead[class]);
+    let capacity = |class: usize| u64::from(torus.capacity[class % quotient.directions / 2]);
+    let room = live().map(capacity).sum::<u64>() * u64::from(width);
+    if hops * quotient.cell() as u64 * 1000 > room * TIGHT {
+        live().collect::<Vec<_>>().into_iter().for_each(|class| quotient.charge(class));
+    }
     let extents = extents(torus);
     let ranks: usize = extents.iter().product();
     for (dim, &extent) in extents.iter().enumerate() {

@@ -36,6 +36,12 @@ impl Ways {
         self.shortest.len() * self.parts
     }
 
+    /// The hops of all chunks of a rank on their shortest ways.
+    pub fn hops(&self) -> u64 {
+        let length = |ways: &Vec<Way>| ways.first().map_or(0, |way| way.iter().map(|hops| hops.1 as u64).sum());
+        self.shortest.iter().map(length).sum::<u64>() * self.parts as u64
+    }
+
     /// The shortest ways of a chunk.
     pub fn shortest(&self, chunk: usize) -> &[Way] {
         &self.shortest[chunk / self.parts]
