@@ -19,7 +19,7 @@ pub(super) fn charge(quotient: &mut Quotient, torus: &Torus, parts: u64, width: 
     let capacity = |class: usize| u64::from(torus.capacity[class % quotient.directions / 2]);
     let room = live().map(capacity).sum::<u64>() * u64::from(width);
     if hops * quotient.cell() as u64 * 1000 > room * TIGHT {
-        live().collect::<Vec<_>>().into_iter().for_each(|class| quotient.charge(class));
+        (0..quotient.dead.len()).for_each(|class| quotient.charge(class));
     }
     let extents = extents(torus);
     let ranks: usize = extents.iter().product();
