@@ -3,7 +3,7 @@
 use collsynth_core::topology::{Topology, Torus};
 
 /// While loads are leveled: the price of a unit more in a class than in others, and in a step than in others; and the
-/// most units that count.
+/// most units that count, so that prices of 64 hops stay below 2^31.
 pub(super) const UNIT_OF_CLASS: u32 = 1024;
 const UNIT_OF_STEP: u32 = 64;
 const MOST_UNITS: i64 = 4096;
@@ -15,7 +15,7 @@ const CROWDED: u32 = 8;
 pub(super) const FULL: u32 = 1 << 16;
 const BEYOND: u32 = 256;
 const MOST_BEYOND: u32 = 1 << 20;
-/// More for links of cuts that have no room to spare.
+/// More for links that have no room to spare for detours.
 pub(super) const TOLL: u32 = FULL / 4 * 3;
 /// More each time a slot was found overfull, and the most of it. Prices of 64 hops stay below 2^31.
 const ONCE_MORE: u32 = 512;

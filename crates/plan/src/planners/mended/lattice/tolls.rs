@@ -68,3 +68,26 @@ fn across(quotient: &Quotient, dim: usize, plane: usize, direction: usize) -> Ve
     let classes = there.map(|number| number * quotient.directions + direction);
     classes.filter(|&class| !quotient.dead[class]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planners::mended::lattice::quotient::{FREE, TOLL};
+    use collsynth_core::topology::Topology;
+
+    /// On an intact torus in cells of 2x2 ranks with 4 links each.
+    #[test]
+    fn detours_are_dear_where_hops_fill_all_links() {
+        let machine = Topology::torus(&[8, 8]).expect("a torus");
+        let torus = machine.as_torus().expect("a torus");
+        let tolled = |width: u32, hops: u64| {
+            let mut quotient = Quotient::new(&machine, &[2, 2], vec![width]);
+            charge(&mut quotient, torus, 1, width, hops);
+            quotient.price.iter().filter(|&&price| price >= FREE + TOLL).count()
+        };
+        // Far wider than any cut needs.
+        let width = 10_000;
+        assert_eq!(tolled(width, 4 * u64::from(width)), 16);
+        assert_eq!(tolled(width, 4 * u64::from(width) * 99 / 100), 0);
+    }
+}
