@@ -115,9 +115,7 @@ fn deep_nesting_is_refused() {
 fn long_lines_and_long_keys_stay_small() {
     let bench = Bench::new();
     let transfers = vec![r#"{"from": 0, "to": 2, "chunks": [0]}"#; 25_000].join(", ");
-    let schedule = format!(
-        r#"{{"format": "collective-schedule/1", "topology": {{"torus": [4]}}, "collective": {{"kind": "all_to_all"}}, "steps": [{{"transfers": [{transfers}]}}]}}"#
-    );
+    let schedule = schedule(r#"{"torus": [4]}"#, "all_to_all", &format!(r#"{{"transfers": [{transfers}]}}"#));
     bench.write("file", &schedule);
     for form in ["text", "json", "sarif", "github"] {
         let output = synth(&bench, &format!("verify file --max-errors 200 --format {form}"), schedule.len());
@@ -141,9 +139,7 @@ fn many_sums_of_many_ranks_are_not_judged() {
         let to = rank + 1;
         format!(r#"{{"transfers": [{{"from": {rank}, "to": {to}, "op": "reduce", "chunks": [0]}}]}}"#)
     });
-    let file = format!(
-        r#"{{"format": "collective-schedule/1", "topology": {{"ranks": 180000, "links": [{links}]}}, "collective": {{"kind": "all_reduce"}}, "steps": [{steps}]}}"#
-    );
+    let file = schedule(&format!(r#"{{"ranks": 180000, "links": [{links}]}}"#), "all_reduce", &steps);
     bench.write("file", &file);
     for words in ["verify file", "lower file", "convert file --to csv", "run file"] {
         let output = synth(&bench, words, file.len());
@@ -157,7 +153,9 @@ fn many_sums_of_many_ranks_are_not_judged() {
 #[test]
 fn the_limits_can_be_moved() {
     let bench = Bench::new();
-    let program = r#"{"format": "rank-program/1", "ranks": 1, "collective": {"kind": "all_reduce", "parts": 2000000}, "channels": [], "programs": [{"workers": [[{"op": "copy", "src": ["i", 0], "dst": ["o", 0], "count": 2000000}]]}]}"#;
+    let program = r#"{"format": "rank-program/1", "ranks": 1, "collective": {"kind": "all_reduce", "parts": 2000000},
+        "channels": [], "programs": [{"workers": [[
+            {"op": "copy", "src": ["i", 0], "dst": ["o", 0], "count": 2000000}]]}]}"#;
     bench.write("file", program);
     let with = |name: &str, value: &str, words: &str| {
         let output = bench.command(words).env(name, value).output().expect("the command runs");
@@ -183,9 +181,8 @@ fn what_files_say_does_not_steer_the_terminal() {
     let escaped: String = evil.chars().map(|letter| format!("\\u{:04x}", letter as u32)).collect();
     bench.write("ring4.json", r#"{"torus": [4]}"#);
     let schedule = |topology: &str, more: &str| {
-        format!(
-            r#"{{"format": "collective-schedule/1", "topology": {topology}, "collective": {{"kind": "all_to_all"}}{more}}}"#
-        )
+        let collective = r#"{"kind": "all_to_all"}"#;
+        format!(r#"{{"format": "collective-schedule/1", "topology": {topology}, "collective": {collective}{more}}}"#)
     };
     let origin = format!(r#", "steps": [], "origin": {{"tool": "{escaped}\nholds", "planner": "{escaped}"}}"#);
     let transfer = |key: &str, value: &str| {
@@ -232,4 +229,10 @@ fn what_files_say_does_not_steer_the_terminal() {
         assert!(raw.is_none() && matches!(output.status.code(), Some(1 | 2)), "{words} {file:?}: {seen:?}");
         assert!(!seen.lines().any(|line| line.starts_with("file: holds")), "{seen}");
     }
+}
+
+/// The text of a schedule in these steps.
+fn schedule(topology: &str, kind: &str, steps: &str) -> String {
+    let head = format!(r#""format": "collective-schedule/1", "topology": {topology}"#);
+    format!(r#"{{{head}, "collective": {{"kind": "{kind}"}}, "steps": [{steps}]}}"#)
 }

@@ -23,9 +23,9 @@ store-and-forward steps. **Bold**: equal to the certified bound, for the parts g
 ";
 
 const RANDOM_FAILURES: &str = "
-Of 1400 random sets of 1 to 8 dead cables on 14 tori, all were planned at the value of the flow LP rounded up: 1325 in as
-many steps as the diameter, 71 in the fewest steps that allow this volume, by a time-stepped flow LP, and four in at most
-one step more. The tests plan a selection of them again (`tests/data/random_failures.txt`, `hard_failures.txt`).
+Of 1400 random sets of 1 to 8 dead cables on 14 tori, all were planned at the value of the flow LP rounded up: 1325 in
+as many steps as the diameter, 71 in the fewest steps that allow this volume, by a time-stepped flow LP, and four in at
+most one step more. The tests plan a selection of them again (`tests/data/random_failures.txt`, `hard_failures.txt`).
 ";
 
 /// A verified plan, by this planner or by the best one.
@@ -65,8 +65,9 @@ fn bound_of(plan: &Plan) -> Rational {
 fn one_cable(page: &mut String) {
     page.push_str(
         "\n## All-to-all, one dead cable\n\n\
-         Whole messages, and the parts at which the gap closes. `MATEe`, `MATE` and `FoldedRing + DimRotation` are the\n\
-         closed forms of Qin et al. (MICRO 2025) for these tori; they are volumes alone, without the cost of start-ups.\n\n\
+         Whole messages, and the parts at which the gap closes. `MATEe`, `MATE` and `FoldedRing + DimRotation` are \
+         the\nclosed forms of Qin et al. (MICRO 2025) for these tori; they are volumes alone, without the cost of \
+         start-ups.\n\n\
          | torus | without failure | bound | steps | volume | parts | steps | volume | MATEe | MATE | FoldedRing |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -117,8 +118,9 @@ fn one_cable(page: &mut String) {
 fn frontiers(page: &mut String) {
     page.push_str(
         "\n## All-to-all: fewer steps for more volume\n\n\
-         Whole messages. The flow in a number of steps is a linear program whose dual solution, rounded and checked exactly,\n\
-         proves that no schedule in as many steps, or fewer, has less volume. **Bold**: equal to that, rounded up.\n\n\
+         Whole messages. The flow in a number of steps is a linear program whose dual solution, rounded and checked \
+         exactly,\nproves that no schedule in as many steps, or fewer, has less volume. **Bold**: equal to that, \
+         rounded up.\n\n\
          | torus | dead cables | steps | flow in as many steps | volume |\n|---|---|---|---|---|\n",
     );
     let limit = FlowLimit::of_size(20_000);
@@ -178,9 +180,9 @@ fn gathers(page: &mut String) {
 
 fn broadcasts(page: &mut String) {
     page.push_str(
-        "\n## Broadcast on 4x4x4\n\nFrom rank 0, with all its six links and without the cable to rank 1. The bound on the \
-         volume counts the chunks that must\ncross a cut, not the journey of the last one: schedules approach it as the \
-         parts grow. Reduce is the same, reversed.\n\n\
+        "\n## Broadcast on 4x4x4\n\nFrom rank 0, with all its six links and without the cable to rank 1. The bound on \
+         the volume counts the chunks that must\ncross a cut, not the journey of the last one: schedules approach it \
+         as the parts grow. Reduce is the same, reversed.\n\n\
          | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|\n",
     );
     for cables in [&[][..], &[(0, 1)]] {
@@ -212,8 +214,10 @@ fn scatters(page: &mut String) {
 /// The figures of the classical algorithms, and of planning without naming one.
 fn baselines(page: &mut String) {
     page.push_str(
-        "\n## Baselines on 4x4x4\n\nOn the whole torus. All but `half_ring` and `dim_rotation` also plan around failures.\n\n\
-         | collective | parts | baseline | steps | volume | best | steps | volume |\n|---|---|---|---|---|---|---|---|\n",
+        "\n## Baselines on 4x4x4\n\n\
+         On the whole torus. All but `half_ring` and `dim_rotation` also plan around failures.\n\n\
+         | collective | parts | baseline | steps | volume | best | steps | volume |\n\
+         |---|---|---|---|---|---|---|---|\n",
     );
     let root = RankId(0);
     for (kind, parts, names) in [
@@ -240,8 +244,8 @@ fn baselines(page: &mut String) {
 
 fn all_reduces(page: &mut String) {
     page.push_str(
-        "\n## All-reduce\n\nVolumes are in vectors. The bound counts the traffic between all ranks, or between blocks of \
-         them.\n\n| torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
+        "\n## All-reduce\n\nVolumes are in vectors. The bound counts the traffic between all ranks, or between blocks \
+         of them.\n\n| torus | dead cables | parts | bound | steps | volume |\n|---|---|---|---|---|---|\n",
     );
     for (extents, cables, parts) in [
         (&[4, 4][..], &[][..], 64),

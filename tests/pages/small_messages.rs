@@ -37,10 +37,10 @@ named. There are two prices:
   no schedule of them, since a sum would pass ranks that hold sums of the same chunk, and a schedule has one at a rank.
   They are priced as charged only.
 
-Ours are all_reduce schedules and, for the smallest vectors, all_reduce_gathered: each rank gathers all vectors in as many
-steps as the diameter and adds them itself (the additions are not charged; nor are they in the other prices). Of each
-machine a few schedules are planned, listed below its table, and the fastest for a size counts. Planning for the price
-itself (`--message-bytes`, `--alpha`, `--bandwidth`) tries more parts, takes longer, and can only be better.
+Ours are all_reduce schedules and, for the smallest vectors, all_reduce_gathered: each rank gathers all vectors in as
+many steps as the diameter and adds them itself (the additions are not charged; nor are they in the other prices). Of
+each machine a few schedules are planned, listed below its table, and the fastest for a size counts. Planning for the
+price itself (`--message-bytes`, `--alpha`, `--bandwidth`) tries more parts, takes longer, and can only be better.
 
 All times are in microseconds, for 100 ns a start-up and 32 GB/s a link and direction, the defaults of `synth compare`
 (from the evaluation of Qin et al., MICRO 2025). Only their ratio moves the rows: the sizes scale with alpha times
@@ -220,14 +220,15 @@ Hop by hop, ours are the fastest at every size on every machine: the test insist
     page += &lines;
     page += "
 Where ours are slower, the reason is the charge and not the links: a schedule pays alpha for each hop, and no schedule,
-ours or theirs, has fewer steps than the diameter (8 on 8x8 and 9x9, 6 on 4x4x4, 12 on 8x8x8), while `log2 p` or `log3 p`
-rounds are fewer: 6, 4, 6 and 9. Whether a network charges a start-up a hop or a round is for the network to say; a switch
-that forwards without the processor is between the two.
+ours or theirs, has fewer steps than the diameter (8 on 8x8 and 9x9, 6 on 4x4x4, 12 on 8x8x8), while `log2 p` or
+`log3 p` rounds are fewer: 6, 4, 6 and 9. Whether a network charges a start-up a hop or a round is for the network to
+say; a switch that forwards without the processor is between the two.
 
 *Passing sums*: the published rounds hop by hop, if ranks had room for sums that pass through beside their own. A
 start-up is charged for each hop of the longest route of every round, and the same load. Such steps are no schedules (a
-schedule has one value of a chunk at a rank), but a machine could do them. Where ours are slower, a schedule of few steps
-is missing: `exchange`, which swaps sums without passing any, applies to intact tori whose extents are powers of two.
+schedule has one value of a chunk at a rank), but a machine could do them. Where ours are slower, a schedule of few
+steps is missing: `exchange`, which swaps sums without passing any, applies to intact tori whose extents are powers of
+two.
 ";
     page += &sections;
     hold("docs/results/small-messages.md", &page);

@@ -8,7 +8,8 @@ use super::{Figures, Survey};
 use crate::report::plot::ticks;
 
 const STYLE: &str = "body{margin:2rem auto;max-width:64rem;padding:0 1rem;background:#fcfcfa;color:#1b2026;\
-font:15px/1.5 system-ui,sans-serif}h1{font-size:1.4rem}h2{margin-top:2.4rem;font-size:1.1rem}p{margin:.3rem 0}.muted{color:#56616c}\
+font:15px/1.5 system-ui,sans-serif}h1{font-size:1.4rem}h2{margin-top:2.4rem;font-size:1.1rem}p{margin:.3rem 0}\
+.muted{color:#56616c}\
 .failed{color:#b8260f;font-weight:650}.bar{fill:#2f80bd}.worst{display:flex;flex-wrap:wrap;gap:1rem}.worst \
 figure{margin:0;width:19rem}.worst svg{width:100%}svg.hist{width:100%;max-width:44rem}\
 svg.hist text{text-anchor:middle;fill:#56616c;font:12px system-ui,sans-serif}.axis{stroke:#8a949e;fill:none}\

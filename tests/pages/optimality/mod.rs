@@ -26,8 +26,10 @@ use machines::{Case, cases};
 const OPTIMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/optima.txt");
 
 const HEAD: &str = "\
-# What the SMT planner has proven, see tests/pages/optimality. Extents, dead cables, collective, parts: the least width in the fewest
-# steps that allow it, and the fewest steps with the least width that they allow, each as steps/width; ? where undecided.
+# What the SMT planner has proven, see tests/pages/optimality. Extents, dead cables, collective, \
+parts: the least width in the fewest
+# steps that allow it, and the fewest steps with the least width that they allow, each as steps/width; \
+? where undecided.
 # Then what was found, where it was stopped, and what it refuted.
 ";
 

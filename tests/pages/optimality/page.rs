@@ -32,7 +32,8 @@ solver found and refuted.
 ";
 
 const ROWS_HEAD: &str = "\
-# What the fast planners reach beside the optimum, as steps/total width; see docs/results/optimality.md. The second optimum is of
+# What the fast planners reach beside the optimum, as steps/total width; see docs/results/optimality.md. \
+The second optimum is of
 # the fewest steps, where that is another schedule. The last column has every planner that applies, best first.
 # collective | machine | failed cables | parts | optimum | in the fewest steps | planned | by | by name
 ";
@@ -82,10 +83,11 @@ fn standing(row: &Row, figures: Figures) -> Standing {
 
 fn by_collective(page: &mut String, rows: &[Row]) {
     page.push_str(
-        "\n## By collective\n\n`synth` without a named planner, against the optimum of the decided cases. *As narrow*: the \
-         least width, in more steps.\n*Bound met*: the cases in which the best certificate found, of steps, cuts or flows, \
-         proves the least width without a\nsolver; in the others it proves less.\n\n\
-         | collective | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap | bound met |\n\
+        "\n## By collective\n\n`synth` without a named planner, against the optimum of the decided cases. *As narrow*: \
+         the least width, in more steps.\n*Bound met*: the cases in which the best certificate found, of steps, cuts \
+         or flows, proves the least width without a\nsolver; in the others it proves less.\n\n\
+         | collective | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap \
+         | bound met |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );
     let mut names: Vec<&str> = rows.iter().map(|row| row.case.kind.name()).collect();
@@ -101,7 +103,8 @@ fn by_collective(page: &mut String, rows: &[Row]) {
 fn by_machine(page: &mut String, rows: &[Row]) {
     page.push_str(
         "\n## By machine\n\nThe same, for each torus intact and without one cable and two.\n\n\
-         | machine | failed cables | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap |\n\
+         | machine | failed cables | cases | decided | optimal | as narrow | wider by 1 | wider by more \
+         | largest gap |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );
     let of_machine = |row: &Row| (row.case.machine.name(), row.case.machine.dead.len());
@@ -125,8 +128,8 @@ fn chosen(rows: &[&Row]) -> String {
 
 fn by_planner(page: &mut String, rows: &[Row]) {
     page.push_str(
-        "\n## By planner\n\nEvery planner by name, where it applies. Baselines stand here as their papers have them, and \
-         some are for messages in\nmany parts.\n\n\
+        "\n## By planner\n\nEvery planner by name, where it applies. Baselines stand here as their papers have them, \
+         and some are for messages in\nmany parts.\n\n\
          | planner | cases | decided | optimal | as narrow | wider by 1 | wider by more | largest gap |\n\
          |---|---|---|---|---|---|---|---|\n",
     );

@@ -16,8 +16,8 @@ use super::machine::{closed_form, closed_form_of_each, figures, intact_volume, p
 const HEAD: &str = "# Algorithms in phases
 
 The algorithms of Qin et al. (MICRO 2025), and the routing of TPU pods, as schedules: every transfer of every step,
-accepted by the verifier. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased` writes this page; without the variable,
-the same test keeps it current.
+accepted by the verifier. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages phased` writes this page; without the
+variable, the same test keeps it current.
 
 The *load* is the volume as papers state it: the load of the fullest link in each phase, per unit of capacity, summed
 over the phases; in messages. The *volume* is the total width of the schedule, which includes filling the pipelines.
@@ -76,9 +76,10 @@ fn above(volume: Rational, load: Rational) -> String {
 fn closed_forms(page: &mut String) {
     page.push_str(
         "\n## One dead cable: loads equal to the closed forms\n
-`dim_rotation` is the intact torus. In all rows the load equals the closed form exactly (`crates/baselines/src/phased.rs`
-has them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and `T0 + (1 - f) L / (D-1+r)` with
-`f = min(1, r T0 / L)`, where `T0` is the load of the long dimension and `L` that of the dimension with the dead cable).\n
+`dim_rotation` is the intact torus. In all rows the load equals the closed form exactly
+(`crates/baselines/src/phased.rs` has them; on 8x4x4, where the paper has none, `T0 + L / (D-1+r)` and
+`T0 + (1 - f) L / (D-1+r)` with `f = min(1, r T0 / L)`, where `T0` is the load of the long dimension and `L` that of the
+dimension with the dead cable).\n
 | torus | dead in | planner | parts | load | steps | volume | above the load |
 |---|---|---|---|---|---|---|---|\n",
     );
