@@ -17,6 +17,8 @@ const FINISHING_A_STATED_MOVE: Duration = Duration::from_nanos(700);
 const VERIFYING_AN_ALTERED_CHUNKS_MOVE: Duration = Duration::from_nanos(250);
 /// Verifying a link in a step of the compact form.
 const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
+/// Verifying what a rank owes another, and how far that is.
+const VERIFYING_A_PAIR: Duration = Duration::from_nanos(40);
 
 /// How many times what bounds allow a pattern may take without a search for a better schedule, which takes minutes on
 /// a large machine: its time at a price; of an all_reduce around failures, whose halves follow each other, its volume
@@ -102,10 +104,11 @@ impl Request<'_> {
 }
 
 /// About how long the judge takes in the compact form, without moves that depart from the pattern: it looks at each
-/// link in each step.
+/// link in each step, and its bounds at each pair of ranks.
 pub(super) fn finishing_time_compact(problem: &Problem) -> Duration {
     let slots = problem.topology().links().len() as u32 * hops(problem).0;
-    VERIFYING_A_SLOT * slots
+    let ranks = problem.topology().live_rank_count() as u32;
+    VERIFYING_A_SLOT * slots + VERIFYING_A_PAIR * ranks.saturating_mul(ranks)
 }
 
 #[cfg(test)]
@@ -117,10 +120,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_take_time_to_judge_by_their_links() {
+    fn patterns_take_time_to_judge_by_their_links_and_ranks() {
         let torus = Topology::torus(&[4, 4]).unwrap();
         let problem = Problem::new(torus, Collective::new(Kind::AllToAll)).unwrap();
-        assert_eq!(finishing_time_compact(&problem), VERIFYING_A_SLOT * 64 * 4);
+        assert_eq!(finishing_time_compact(&problem), VERIFYING_A_SLOT * 64 * 4 + VERIFYING_A_PAIR * 16 * 16);
     }
 
     /// What a plan of 512 ranks and more is: of halves in turn, or of trees that meet anywhere.

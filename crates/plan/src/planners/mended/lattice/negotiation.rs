@@ -13,7 +13,7 @@ use crate::model::widths::even_widths;
 /// The most widths tried.
 const ATTEMPTS: u32 = 12;
 /// Messages tried in an overfull slot before excess is passed on.
-const TRIED: usize = 8;
+const TRIED: usize = 6;
 /// One in this many may take a detour.
 const DETOURS: usize = 4;
 /// Draws of a message that may go either way around.
@@ -29,6 +29,17 @@ const PASSES: u64 = 2;
 const WORTH_LEAVING: u32 = 4 * UNIT_OF_CLASS;
 /// Slots, or messages, between two looks at the clock.
 const POLLED: u64 = 1024;
+
+/// Ways that a message may take beside its shortest.
+#[derive(Clone, Copy, PartialEq)]
+enum Others {
+    None,
+    /// Any one of its detours: there are many, and all together take twenty times as long as its shortest ways.
+    OneDetour,
+    AllDetours,
+    /// The longer ways around a dimension.
+    Around(usize),
+}
 
 /// Paths of the messages of all representatives.
 pub(super) struct Negotiation<'a> {
@@ -74,7 +85,8 @@ impl<'a> Negotiation<'a> {
         this.rng.shuffle(&mut broken);
         for message in broken {
             let mut path = vec![WAIT; this.quotient.steps];
-            if this.cheapest(message, false, &mut path) == NONE && this.cheapest(message, true, &mut path) == NONE {
+            let mut is_near = |others| this.cheapest(message, others, NONE, &mut path) < NONE;
+            if !is_near(Others::None) && !is_near(Others::AllDetours) {
                 return None;
             }
             this.put(message, &path);
@@ -95,8 +107,8 @@ impl<'a> Negotiation<'a> {
                     break;
                 }
                 let slots = self.slots(message);
-                let before = self.leave(&slots);
-                if self.cheapest(message, false, &mut path) + WORTH_LEAVING < before {
+                let worth = self.leave(&slots).saturating_sub(WORTH_LEAVING);
+                if self.cheapest(message, Others::None, worth, &mut path) < NONE {
                     self.put(message, &path);
                 } else {
                     slots.iter().for_each(|&slot| self.quotient.add(slot));
@@ -195,11 +207,18 @@ impl<'a> Negotiation<'a> {
             }
             tried += 1;
             let before = i64::from(self.leave(&slots));
-            let price = self.cheapest(message, tried.is_multiple_of(DETOURS) || turns, &mut path);
+            let others = match tried.is_multiple_of(DETOURS) {
+                _ if turns => Others::Around(dim),
+                true => Others::OneDetour,
+                false => Others::None,
+            };
+            // Only a better move than the best so far counts.
+            let limit = best.as_ref().map_or(NONE, |best| (best.0 + before).clamp(0, i64::from(NONE)) as u32);
+            let price = self.cheapest(message, others, limit, &mut path);
             slots.iter().for_each(|&slot| self.quotient.add(slot));
-            let more = i64::from(price) - before;
-            is_free = more <= -i64::from(FULL / 2);
-            if best.as_ref().is_none_or(|best| more < best.0) {
+            if price < NONE {
+                let more = i64::from(price) - before;
+                is_free = more <= -i64::from(FULL / 2);
                 best = Some((more, message, path.clone()));
             }
         }
@@ -215,14 +234,21 @@ impl<'a> Negotiation<'a> {
         tried as u64
     }
 
-    /// The cheapest path of a message that is in no slot.
-    fn cheapest(&mut self, message: usize, detours: bool, path: &mut [u8]) -> u32 {
+    /// The cheapest path of a message that is in no slot, along its shortest ways or these others; its price if that is
+    /// below a limit, or [`NONE`].
+    fn cheapest(&mut self, message: usize, others: Others, limit: u32, path: &mut [u8]) -> u32 {
         let (origin, chunk) = (&self.origins[message / self.ways.chunks()], message % self.ways.chunks());
-        let mut ways = self.ways.shortest(chunk).to_vec();
-        if detours {
-            ways.extend(self.ways.detours(chunk));
+        let (q, rng) = (&self.quotient, &mut self.rng);
+        let shortest = self.search.cheapest(q, origin, self.ways.shortest(chunk), limit, rng, path);
+        let mut ways = match others {
+            Others::None => return shortest,
+            Others::OneDetour | Others::AllDetours => self.ways.detours(chunk),
+            Others::Around(dim) => self.ways.around(chunk, dim),
+        };
+        if others == Others::OneDetour && !ways.is_empty() {
+            ways = vec![ways.swap_remove(rng.usize(..ways.len()))];
         }
-        self.search.cheapest(&self.quotient, origin, &ways, &mut self.rng, path)
+        self.search.cheapest(q, origin, &ways, limit.min(shortest), rng, path).min(shortest)
     }
 
     /// Takes a message out of its slots, without forgetting it there; returns what they cost then.

@@ -32,6 +32,8 @@ pub(super) struct Quotient {
     pub directions: usize,
     pub steps: usize,
     pub widths: Vec<u32>,
+    /// All of them together.
+    width: u32,
     /// By direction.
     capacity: Vec<u32>,
     pub dead: Vec<bool>,
@@ -57,6 +59,7 @@ impl Quotient {
             strides,
             directions,
             steps,
+            width: widths.iter().sum(),
             widths,
             capacity: torus.capacity.iter().flat_map(|&capacity| [capacity; 2]).collect(),
             dead: vec![false; classes],
@@ -81,6 +84,11 @@ impl Quotient {
     pub fn class(&self, at: &[usize]) -> usize {
         let within = at.iter().zip(&self.period).map(|(at, part)| at % part);
         within.zip(&self.strides).map(|(at, stride)| at * stride).sum::<usize>() * self.directions
+    }
+
+    /// The class of the first direction from a position of the cell.
+    pub fn class_within(&self, at: &[usize]) -> usize {
+        at.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum::<usize>() * self.directions
     }
 
     /// The position of a representative.
@@ -150,6 +158,7 @@ impl Quotient {
 
     /// Other widths.
     pub fn resize(&mut self, widths: Vec<u32>) {
+        self.width = widths.iter().sum();
         self.widths = widths;
         self.reprice_all();
     }
@@ -167,22 +176,27 @@ impl Quotient {
 
     fn change(&mut self, slot: usize, change: impl Fn(&mut u32)) {
         change(&mut self.load[slot]);
-        let class = slot / self.steps;
-        match &mut self.totals {
-            Some(totals) => {
-                change(&mut totals[class]);
-                (class * self.steps..(class + 1) * self.steps).for_each(|slot| self.reprice(slot));
+        if let Some(totals) = &mut self.totals {
+            let class = slot / self.steps;
+            let before = totals[class];
+            change(&mut totals[class]);
+            let after = totals[class];
+            let (before, after) = (self.price_of_class(class, before), self.price_of_class(class, after));
+            for price in &mut self.price[class * self.steps..][..self.steps] {
+                *price = *price - before + after;
             }
-            None => self.reprice(slot),
         }
+        self.reprice(slot);
     }
 
     fn reprice(&mut self, slot: usize) {
+        let (class, load) = (slot / self.steps, self.load[slot]);
         if let Some(totals) = &self.totals {
-            self.price[slot] = self.price_of_units(slot, totals[slot / self.steps]);
+            let of_step = self.units_beyond(class, load, self.widths[slot % self.steps]) * UNIT_OF_STEP;
+            self.price[slot] = FREE + self.price_of_class(class, totals[class]) + of_step;
             return;
         }
-        let (load, room, toll) = (self.load[slot], self.room(slot), self.toll[slot / self.steps]);
+        let (room, toll) = (self.room(slot), self.toll[class]);
         self.price[slot] = FREE
             + toll
             + match load.checked_sub(room) {
@@ -191,19 +205,40 @@ impl Quotient {
             };
     }
 
-    fn price_of_units(&self, slot: usize, total: u32) -> u32 {
-        let (class, width) = (slot / self.steps, self.widths.iter().sum::<u32>());
-        let capacity = i64::from(self.capacity[class % self.directions]);
-        let beyond = |load: u32, width: u32| -> u32 {
-            let units = i64::from(load) / capacity - i64::from(width);
-            (units.clamp(-MOST_UNITS, MOST_UNITS) + MOST_UNITS) as u32
-        };
-        FREE + beyond(total, width) * UNIT_OF_CLASS
-            + beyond(self.load[slot], self.widths[slot % self.steps]) * UNIT_OF_STEP
+    /// What each hop in a class costs for its load in all steps.
+    fn price_of_class(&self, class: usize, total: u32) -> u32 {
+        self.units_beyond(class, total, self.width) * UNIT_OF_CLASS
+    }
+
+    /// How far a load exceeds a width, from far below it.
+    fn units_beyond(&self, class: usize, load: u32, width: u32) -> u32 {
+        let units = i64::from(load / self.capacity[class % self.directions]) - i64::from(width);
+        (units.clamp(-MOST_UNITS, MOST_UNITS) + MOST_UNITS) as u32
     }
 }
 
 /// The number of positions of each dimension.
 pub(super) fn extents(torus: &Torus) -> Vec<usize> {
     torus.extents.iter().map(|&extent| extent as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_follow_loads() {
+        let machine = Topology::torus(&[8, 8]).expect("a torus");
+        let mut quotient = Quotient::new(&machine, &[4, 4], vec![3, 2, 3]);
+        for are_leveled in [false, true] {
+            quotient.level(are_leveled);
+            for change in 0..2000 {
+                let slot = change * 37 % quotient.load.len();
+                if change % 3 == 2 && quotient.load[slot] > 0 { quotient.take(slot) } else { quotient.add(slot) }
+            }
+            let prices = quotient.price.clone();
+            quotient.reprice_all();
+            assert!(prices == quotient.price && prices.iter().any(|&price| price != prices[0]));
+        }
+    }
 }

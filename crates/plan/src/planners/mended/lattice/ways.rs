@@ -50,24 +50,33 @@ impl Ways {
     /// Ways of two hops more: one out of the way and one back, or around a ring the longer way.
     pub fn detours(&self, chunk: usize) -> Vec<Way> {
         let mut detours = Vec::new();
-        for way in self.shortest(chunk) {
-            for dim in 0..self.extents.len() {
-                let Some(at) = way.iter().position(|hops| hops.0 / 2 == dim) else {
-                    detours.push([&way[..], &[(2 * dim, 1), (2 * dim + 1, 1)]].concat());
-                    continue;
-                };
-                let (direction, hops) = way[at];
-                let mut other = way.clone();
-                if self.extents[dim] == 2 * hops + 2 && !self.is_twisted[dim] {
-                    other[at] = (direction ^ 1, hops + 2);
-                    detours.push(other.clone());
-                }
-                other[at] = (direction, hops + 1);
-                other.push((direction ^ 1, 1));
-                detours.push(other);
+        for dim in 0..self.extents.len() {
+            detours.extend(self.around(chunk, dim));
+            for way in self.shortest(chunk) {
+                detours.push(match way.iter().position(|hops| hops.0 / 2 == dim) {
+                    None => [&way[..], &[(2 * dim, 1), (2 * dim + 1, 1)]].concat(),
+                    Some(at) => {
+                        let (direction, hops) = way[at];
+                        let mut way = [&way[..], &[(direction ^ 1, 1)]].concat();
+                        way[at].1 = hops + 1;
+                        way
+                    }
+                });
             }
         }
         detours
+    }
+
+    /// Ways of two hops more around a dimension the longer way.
+    pub fn around(&self, chunk: usize, dim: usize) -> Vec<Way> {
+        let around = |way: &Way| {
+            let at = way.iter().position(|hops| hops.0 / 2 == dim)?;
+            let (direction, hops) = way[at];
+            let mut way = way.clone();
+            way[at] = (direction ^ 1, hops + 2);
+            (self.extents[dim] == 2 * hops + 2 && !self.is_twisted[dim]).then_some(way)
+        };
+        self.shortest(chunk).iter().filter_map(around).collect()
     }
 
     /// May a chunk go either way along a dimension in about as many hops?
