@@ -82,13 +82,12 @@ impl Quotient {
 
     /// The class of the first direction from a position, which may be beyond the cell.
     pub fn class(&self, at: &[usize]) -> usize {
-        let within = at.iter().zip(&self.period).map(|(at, part)| at % part);
-        within.zip(&self.strides).map(|(at, stride)| at * stride).sum::<usize>() * self.directions
+        self.class_within(at.iter().zip(&self.period).map(|(at, part)| at % part))
     }
 
     /// The class of the first direction from a position of the cell.
-    pub fn class_within(&self, at: &[usize]) -> usize {
-        at.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum::<usize>() * self.directions
+    pub fn class_within(&self, at: impl Iterator<Item = usize>) -> usize {
+        at.zip(&self.strides).map(|(at, stride)| at * stride).sum::<usize>() * self.directions
     }
 
     /// The position of a representative.

@@ -2,7 +2,8 @@
 //!
 //! A state is how many hops of a way were made in each direction, and the step; waiting is free. The states of a way
 //! are a box of counts. Of each, the best costs after its hops and 0, 1, 2, ... waits are kept side by side: the inner
-//! loop runs over waits, which are neighbors in memory, and so are the prices of a class by step.
+//! loop runs over waits, which are neighbors in memory, and so are the prices of a class by step. States that cannot
+//! come below the best price so far are not continued.
 
 use fastrand::Rng;
 
@@ -72,7 +73,7 @@ impl Search {
         self.is_open.clear();
         for state in 0..states {
             self.hops.push(counts.made);
-            self.class.push(q.class_within(&counts.at));
+            self.class.push(q.class_within(counts.at.into_iter()));
             let (before, here) = self.best.split_at_mut(state * waits);
             let here = &mut here[..waits];
             if state == 0 {

@@ -105,3 +105,42 @@ impl Ways {
         paths
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use collsynth_core::topology::Topology;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn detours_lead_to_the_same_place_in_two_hops_more() {
+        let extents = [6, 8, 5];
+        let machine = Topology::torus(&extents).expect("a torus");
+        let ways = Ways::new(machine.as_torus().expect("a torus"), 1);
+        let lengths = |way: &Way| way.iter().map(|hops| hops.1).sum::<usize>();
+        let place = |way: &Way| -> Vec<i64> {
+            let along = |dim: usize, (direction, hops): (usize, usize)| match direction {
+                up if up == 2 * dim => hops as i64,
+                down if down == 2 * dim + 1 => -(hops as i64),
+                _ => 0,
+            };
+            let moved = |dim: usize| way.iter().map(|&hops| along(dim, hops)).sum::<i64>();
+            (0..extents.len()).map(|dim| moved(dim).rem_euclid(i64::from(extents[dim]))).collect()
+        };
+        let mut turned = BTreeSet::new();
+        for chunk in 0..ways.chunks() {
+            let shortest = &ways.shortest(chunk)[0];
+            let around =
+                (0..extents.len()).flat_map(|dim| ways.around(chunk, dim).into_iter().map(move |way| (dim, way)));
+            for (dim, way) in around {
+                assert!(ways.detours(chunk).contains(&way));
+                turned.insert((dim, way.iter().find(|hops| hops.0 / 2 == dim).expect("it turns there").1));
+            }
+            for way in ways.detours(chunk) {
+                assert_eq!((place(&way), lengths(&way)), (place(shortest), lengths(shortest) + 2));
+            }
+        }
+        // One hop less than halfway around: an odd ring has no such place.
+        assert_eq!(turned, BTreeSet::from([(0, 4), (1, 5)]));
+    }
+}
