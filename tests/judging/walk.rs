@@ -1,5 +1,5 @@
-//! Every command that reads a file, on every hostile file and on mutants of them, with 3 GiB of address space: a command
-//! may refuse a file, but neither abort, nor panic, nor run on.
+//! Every command that reads a file, on every hostile file and on mutants of them, with 3 GiB of address space: a
+//! command may refuse a file, but neither abort, nor panic, nor run on.
 //!
 //! The files are those in `hostile/`, and some that are made here as they are long. Every file goes to every command in
 //! one way, with `SYNTH_FULL` in all ways. `SYNTH_FUZZ_RUNS` states the number of mutants, `SYNTH_FUZZ_SEED` the first;

@@ -1,6 +1,6 @@
 //! Collectives with a root, on verified schedules: broadcast and reduce, the pipeline through edge-disjoint
-//! arborescences, against closed forms, and in few steps against a linear program; scatter and gather against the cut of
-//! the root.
+//! arborescences, against closed forms, and in few steps against a linear program; scatter and gather against the cut
+//! of the root.
 
 use collsynth::bound;
 use collsynth::collective::Kind;
@@ -148,8 +148,8 @@ fn the_price_of_time_decides_in_how_many_parts_a_broadcast_goes() {
         figures(&plan);
         plan.problem.parts()
     };
-    // Without a price, a multiple of 6 at which filling the pipeline costs a few per cent; with one, as many as few steps
-    // can use, and no more than bytes.
+    // Without a price, a multiple of 6 at which filling the pipeline costs a few per cent; with one, as many as few
+    // steps can use, and no more than bytes.
     assert!(parts(None) >= 600 && parts(None).is_multiple_of(6));
     let price = |message_bytes| Some(Price { message_bytes, alpha: 1e-6, bandwidth: 1e9 });
     assert!((6..=8).contains(&parts(price(8))));

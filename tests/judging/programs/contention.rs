@@ -121,11 +121,14 @@ fn a_barrier_with_a_hole_is_found() {
                 match operation {
                     Operation::Send { channel, count: 0, .. } => {
                         // The answer to it: the receive of the same number on the channel.
-                        let is_before = |one: &Operation| matches!(one, Operation::Send { channel: other, .. } if *other == channel);
-                        let index = draft.workers[rank][worker][..number].iter().filter(|one| is_before(one)).count();
-                        let receives = |(.., one): &&(usize, usize, usize, Operation)| matches!(one, Operation::Receive { channel: other, .. } if *other == channel);
+                        let is_sent =
+                            |one: &&Operation| matches!(one, Operation::Send { channel: at, .. } if *at == channel);
+                        let index = draft.workers[rank][worker][..number].iter().filter(is_sent).count();
                         let all = draft.all();
-                        let &(to, other, place, _) = all.iter().filter(receives).nth(index).unwrap();
+                        let mut received = all.iter().filter(
+                            |(.., one)| matches!(one, Operation::Receive { channel: at, .. } if *at == channel),
+                        );
+                        let &(to, other, place, _) = received.nth(index).unwrap();
                         draft.remove(rank, worker, number);
                         draft.remove(to, other, place);
                         tokens += 1;

@@ -100,7 +100,8 @@ const ODD: &[&str] = &[
     // Local sums, a copy before an overwrite, slots never written, useless messages, two channels between the same
     // ranks received in another order than sent.
     r#"{"format": "rank-program/1", "ranks": 2, "collective": {"kind": "all_reduce", "parts": 2},
-        "channels": [{"from": 0, "to": 1, "slots": 1}, {"from": 0, "to": 1, "slots": 2}, {"from": 1, "to": 0, "slots": 2}],
+        "channels": [{"from": 0, "to": 1, "slots": 1}, {"from": 0, "to": 1, "slots": 2},
+          {"from": 1, "to": 0, "slots": 2}],
         "programs": [
           {"scratch": 3, "workers": [[
             {"op": "send", "channel": 0, "src": ["i", 0]},
@@ -128,7 +129,8 @@ const ODD: &[&str] = &[
             {"op": "send", "channel": 1, "src": ["i", 0]},
             {"op": "recv_reduce", "channel": 0, "src": ["o", 0], "dst": ["o", 0]}]]}]}"#,
     // Three messages at once on a channel of three slots, and one forwarded.
-    r#"{"format": "rank-program/1", "ranks": 3, "collective": {"kind": "broadcast", "root": 0, "parts": 4}, "in_place": true,
+    r#"{"format": "rank-program/1", "ranks": 3, "collective": {"kind": "broadcast", "root": 0, "parts": 4},
+        "in_place": true,
         "channels": [{"from": 0, "to": 1, "slots": 4}, {"from": 1, "to": 2, "slots": 1}],
         "programs": [
           {"workers": [[

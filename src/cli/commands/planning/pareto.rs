@@ -47,7 +47,8 @@ pub struct ParetoCommand {
     #[arg(long, value_name = "N,..|auto", default_value = "auto", help_heading = "Plan")]
     parts: PartsList,
     /// At most this many steps
-    #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u32).range(1..=i64::from(u16::MAX)))]
+    #[arg(long, value_name = "N", help_heading = "Plan")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(u16::MAX)))]
     max_steps: Option<u32>,
     /// Bytes of one message: sizes (64KiB,1MiB), or a range by factors of four (64KiB..64MiB); shows the time of every
     /// schedule for each
@@ -57,7 +58,8 @@ pub struct ParetoCommand {
     #[arg(long, value_name = "TIME", help_heading = "Plan", default_value = ALPHA, value_parser = parse_seconds)]
     alpha: f64,
     /// With --message-bytes: what a link of capacity 1 carries (50GB/s, 400Gbit/s)
-    #[arg(long, value_name = "RATE", help_heading = "Plan", default_value = BANDWIDTH, value_parser = parse_one_bandwidth)]
+    #[arg(long, value_name = "RATE", help_heading = "Plan")]
+    #[arg(default_value = BANDWIDTH, value_parser = parse_one_bandwidth)]
     bandwidth: f64,
     /// Stop after this time (30s) and show what was found
     #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
