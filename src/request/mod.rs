@@ -19,8 +19,9 @@ use pattern::PlannedPattern;
 
 pub use job::{JobRequest, JobRequestError, PlannedJob, Size};
 
-/// Verifying and writing a move: twice what was measured on large machines.
+/// Verifying and writing a move: twice what was measured on large machines; and one of sums, which all ranks add to.
 const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);
+const FINISHING_A_MOVE_OF_SUMS: Duration = Duration::from_nanos(1000);
 
 /// A planning request: a collective on a topology, and the goal of its schedule.
 ///
@@ -149,7 +150,9 @@ impl<'a> Request<'a> {
         let is_over = control.planning(&pattern.problem).stop();
         let found = is_over.map_or_else(|| self.every_move(&control), |stopped| Err(PlanError::Stopped { stopped }));
         let stopped = match found {
-            Ok(plan) if self.cost(&plan) < self.cost(&pattern) => return Ok(plan),
+            Ok(plan) if self.cost(&plan) < self.cost(&pattern) && !control.is_too_late_for(&plan.problem) => {
+                return Ok(plan);
+            }
             Ok(plan) => plan.stopped,
             Err(PlanError::Stopped { stopped }) => stopped,
             Err(_) => pattern.stopped,
@@ -197,7 +200,9 @@ pub fn finishing_time(problem: &Problem) -> Duration {
         Pattern::OneToEvery | Pattern::EveryToOne => ranks,
         Pattern::EveryToEvery => 2.0 * ranks,
     };
-    FINISHING_A_MOVE.mul_f64(f64::from(problem.chunk_count()) * each)
+    let moves = f64::from(problem.chunk_count()) * each;
+    let each = if problem.collective().kind.adds() { FINISHING_A_MOVE_OF_SUMS } else { FINISHING_A_MOVE };
+    each.mul_f64(moves)
 }
 
 /// The most hops from the root, or from the first rank, and the average.
@@ -258,10 +263,11 @@ mod tests {
 
     #[test]
     fn plans_take_time_to_judge_and_write_by_their_moves() {
-        let moves = |extents: &[u32], kind, parts| {
+        let moves = |extents: &[u32], kind: Kind, parts| {
+            let each = if kind.adds() { FINISHING_A_MOVE_OF_SUMS } else { FINISHING_A_MOVE };
             let torus = Topology::torus(extents).unwrap();
             let problem = Problem::new(torus, Collective { kind, parts }).unwrap();
-            finishing_time(&problem).as_nanos() / FINISHING_A_MOVE.as_nanos()
+            finishing_time(&problem).as_nanos() / each.as_nanos()
         };
         // On a ring of 4, a message makes 1 hop on average, none of those to oneself among them.
         assert_eq!(moves(&[4], Kind::AllToAll, 1), 16);

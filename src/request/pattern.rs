@@ -13,8 +13,9 @@ use crate::form::Form;
 
 /// Verifying and writing a move that is stated.
 const FINISHING_A_STATED_MOVE: Duration = Duration::from_nanos(700);
-/// Verifying a move of a chunk that follows a pattern but for others.
+/// Verifying a move of a chunk that follows a pattern but for others; and one that may add to a sum.
 const VERIFYING_AN_ALTERED_CHUNKS_MOVE: Duration = Duration::from_nanos(250);
+const VERIFYING_AN_ALTERED_SUMS_MOVE: Duration = Duration::from_nanos(400);
 /// Verifying a link in a step of the compact form.
 const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 /// Verifying what a rank owes another, and how far that is.
@@ -66,9 +67,12 @@ impl Request<'_> {
             / (schedule.translation().chunks_of_rank() as usize).max(1);
         let [stated, of_altered] =
             [schedule.stated_moves(), of_altered].map(|moves| u32::try_from(moves).unwrap_or(u32::MAX));
-        let finishing = finishing_time_compact(&problem)
-            + FINISHING_A_STATED_MOVE * stated
-            + VERIFYING_AN_ALTERED_CHUNKS_MOVE * of_altered;
+        let of_an_altered = match problem.collective().kind.adds() {
+            true => VERIFYING_AN_ALTERED_SUMS_MOVE,
+            false => VERIFYING_AN_ALTERED_CHUNKS_MOVE,
+        };
+        let finishing =
+            finishing_time_compact(&problem) + FINISHING_A_STATED_MOVE * stated + of_an_altered * of_altered;
         let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
         let plan = self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None });
         let has_to_do = is_large || repeats || self.is_near(&plan);

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,9 +22,11 @@ use crate::cli::ending::{Ending, Failure};
 
 /// The exit code of a program that Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
-/// How late a command may be: this share of its limit, or this long. After Ctrl-C a search has this long, too.
+/// How late a command may be: this share of its limit, or this long. After Ctrl-C a search has this share of the time
+/// it has taken, or this long, too, but not longer than somebody waits.
 const LATE: f64 = 0.15;
 const AT_LEAST: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The watch ends the process a little before, as that takes time itself where much memory is in use.
 const ENDING: Duration = Duration::from_millis(300);
 
@@ -37,6 +39,7 @@ thread_local! {
 }
 
 /// The state of the process, where a shell has called.
+static BEGAN: OnceLock<Instant> = OnceLock::new();
 static WATCH: Watch = Watch { ends: Mutex::new([None; 2]), changed: Condvar::new() };
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Does anything look at [`INTERRUPTED`]? Else the first Ctrl-C ends the program.
@@ -67,6 +70,7 @@ pub fn start(started: Instant, matches: &ArgMatches) {
     if caller::interrupted().is_some() {
         return;
     }
+    BEGAN.get_or_init(|| started);
     if let Some(limit) = time_limit(matches) {
         watch(limit);
     }
@@ -131,7 +135,8 @@ fn at_signal() {
         process::exit(ABORTED);
     }
     if !SEARCHED.load(Ordering::Relaxed) {
-        WATCH.end_at(Instant::now(), AT_LEAST, Why::Interrupted);
+        let late = BEGAN.get().map_or(Duration::ZERO, Instant::elapsed).mul_f64(LATE);
+        WATCH.end_at(Instant::now(), late.clamp(AT_LEAST, PATIENCE), Why::Interrupted);
     }
     note("stopping with the best so far; once more to stop at once");
 }

@@ -8,7 +8,7 @@ use crate::model::control::Control;
 use crate::model::control::budget::Budget;
 use crate::model::error::PlanError;
 use crate::model::goal::Goal;
-use crate::model::planner::{AutoUse, Outcome, Planner, arrivals};
+use crate::model::planner::{AutoUse, Outcome, Planner, arrivals, has_many_ranks};
 use crate::model::sharper::SharperBounds;
 use crate::model::task::Task;
 #[cfg(feature = "smt")]
@@ -64,6 +64,12 @@ pub(crate) fn plan_bounded(
         let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
         if is_near && !planner.is_quick(&problem) {
             break;
+        }
+        // Among many ranks, even what is given up at once takes seconds to set up.
+        let takes_long = goal.planner.is_none() && has_many_ranks(&problem) && !planner.is_quick(&problem);
+        if let Some(stopped) = control.stop().filter(|_| takes_long) {
+            failures.push(PlanError::Stopped { stopped });
+            continue;
         }
         match planner.plan(&task, control) {
             Ok(outcome) => {
@@ -167,5 +173,22 @@ mod tests {
         };
         assert_eq!(quick(&[16, 16, 16]), [true, false, false, false]);
         assert_eq!(quick(&[4, 4, 4]), [true; 4]);
+    }
+
+    /// When time is up, only what is quick is tried: writing a ring of 2048 ranks takes seconds.
+    #[test]
+    fn among_many_ranks_nothing_long_begins_late() {
+        let late = Control::unlimited().with_deadline(std::time::Instant::now());
+        let problem = |extents: &[u32], kind| {
+            let torus = Topology::torus(extents).unwrap().fail_cable(0, 1).unwrap();
+            Problem::new(torus, Collective { kind, parts: 1 }).unwrap()
+        };
+        let plan = |problem: Problem| {
+            let bounds = Control::unlimited().bounds(&problem).unwrap();
+            plan_bounded(problem, bounds, &Goal::default(), Effort::default(), &late).map(|plan| plan.planner)
+        };
+        assert!(plan(problem(&[4, 4], Kind::AllToAll)).is_ok());
+        let stopped = PlanError::Stopped { stopped: StopReason::TimeLimit };
+        assert_eq!(plan(problem(&[1500], Kind::AllToAll)), Err(stopped));
     }
 }

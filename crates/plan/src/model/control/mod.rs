@@ -138,6 +138,13 @@ impl Control {
         (afterward.takes)(problem) <= half
     }
 
+    /// Is it too late for what is done with a plan of this problem afterward? Two thirds of what it is said to take may
+    /// do.
+    pub fn is_too_late_for(&self, problem: &Problem) -> bool {
+        let (Some(deadline), Some(afterward)) = (self.deadline, self.afterward) else { return false };
+        Instant::now() + (afterward.takes)(problem) * 2 / 3 > deadline
+    }
+
     /// Is there a deadline?
     pub fn is_limited(&self) -> bool {
         self.deadline.is_some()
@@ -250,6 +257,8 @@ mod tests {
             assert_eq!(control.has_time_for(&problem(parts)), has_time, "{parts}");
         }
         assert!(Control::unlimited().has_time_for(&problem(6)));
+        assert_eq!([14, 16].map(|parts| control.is_too_late_for(&problem(parts))), [false, true]);
+        assert!(!Control::unlimited().is_too_late_for(&problem(16)));
     }
 
     #[test]

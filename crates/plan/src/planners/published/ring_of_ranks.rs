@@ -130,6 +130,17 @@ impl RingOfRanks {
         ring_of_ranks(problem.topology())
             .ok_or_else(|| PlanError::NotApplicable { planner: self.name, reason: reason() })
     }
+
+    /// No schedule is narrower: in every step, some link carries the longest segment.
+    fn least_width(&self, problem: &Problem, steps: &[Op]) -> u64 {
+        let capacity = problem.topology().links().iter().map(|link| link.capacity).max().unwrap_or(1).max(1);
+        let longest = match self.scheme {
+            Scheme::AllReduce => problem.parts().div_ceil(problem.topology().live_rank_count() as u32),
+            Scheme::Gather => problem.parts(),
+            Scheme::TwoWave => 1,
+        };
+        steps.len() as u64 * u64::from(longest.div_ceil(capacity))
+    }
 }
 
 impl Planner for RingOfRanks {
@@ -162,6 +173,12 @@ impl Planner for RingOfRanks {
             Scheme::AllReduce | Scheme::TwoWave => [vec![Op::Reduce; round], vec![Op::Copy; round]].concat(),
         };
         task.check_steps(self.name, ops.len())?;
+        let least = self.least_width(task.problem, &ops);
+        let narrower = task.incumbent.filter(|&(_, width)| width < least && task.near.is_none_or(|near| near < least));
+        if let (None, Some((_, width))) = (task.price, narrower) {
+            let limit = format!("a total width below {least}, and another planner found {width}");
+            return Err(PlanError::NotFound { planner: self.name, limit });
+        }
         let border = |segment: usize| (segment as u64 * u64::from(parts) / ranks as u64) as u32;
         // The chunks over link `at` of the ring, from its rank `at` to its rank `at + 1`, in a step.
         let chunks = |at: usize, step: usize| match self.scheme {

@@ -26,8 +26,8 @@ pub(super) struct Forest {
     /// The number of hops right below.
     pub below: Vec<u32>,
     /// The first of the hops right below, and the next with the same parent.
-    first: Vec<u32>,
-    next: Vec<u32>,
+    pub first: Vec<u32>,
+    pub next: Vec<u32>,
     /// The hops between a rank and the deepest rank below it.
     pub height: Vec<u16>,
     /// The hops between a rank and the root.
@@ -135,12 +135,8 @@ impl Forest {
         }
     }
 
-    pub fn is_root(&self, hop: u32) -> bool {
-        self.above[hop as usize] == hop
-    }
-
     /// The hops right below one.
-    pub fn below(&self, hop: u32) -> impl Iterator<Item = u32> + '_ {
+    fn below(&self, hop: u32) -> impl Iterator<Item = u32> + '_ {
         let known = |hop: u32| (hop != NONE).then_some(hop);
         std::iter::successors(known(self.first[hop as usize]), move |&hop| known(self.next[hop as usize]))
     }

@@ -14,7 +14,7 @@
 //! cables, then exchanged along augmenting paths until no cable has more than its share (`packing`). What is left is a
 //! timetable for their hops: each takes its link for a unit of time, after the hops below it on the way up and the hop
 //! above it on the way down. With hundreds of trees there is always something to do, and a few passes of list
-//! scheduling, forward and backward in turn, leave hardly a link idle (`timetable`). A link of a rank with few others
+//! scheduling, forward and backward in turn, leave hardly a link idle (`search`). A link of a rank with few others
 //! is idle until the first sums come by, and finishes last: the next packing gives it fewer trees.
 //!
 //! Where links differ from their opposites, failed in one direction or wider there, a chunk has two trees, one up and
@@ -45,9 +45,10 @@
 //!
 //! # Complexity
 //!
-//! Growing takes O(parts * links * log links); in groups, and for pairs, that for each of up to 60 rounds. The program
-//! takes some dozens of rounds, each with O(3^m * ranks) time for groups of m members. A pass takes O(parts * ranks)
-//! time and memory.
+//! Where a pass takes seconds, half a percent above the bound is enough: most often two passes reach it. Growing takes
+//! O(parts * links * log links); in groups, and for pairs, that for each of up to 60 rounds. The program takes some
+//! dozens of rounds, each with O(3^m * ranks) time for groups of m members. A pass takes O(parts * ranks) time and
+//! memory.
 //!
 //! # Reference
 //!
@@ -68,7 +69,9 @@ mod joining;
 mod packing;
 mod pair;
 mod pairs;
+mod passes;
 mod scheduling;
+mod search;
 mod timetable;
 mod whole;
 
@@ -176,7 +179,7 @@ impl Planner for PackedTrees {
                 }
             }
         }
-        let schedule = scheduling.into_schedule();
+        let schedule = scheduling.into_schedule().ok_or_else(|| stopped(control))?;
         task.check_steps(self.name(), schedule.step_count())?;
         Ok(Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished)))
     }
@@ -198,7 +201,9 @@ impl PackedTrees {
         let long = !self.is_quick(problem);
         let grown = Packing::grow(cables, live, problem.parts(), least, rng, &|| long && stop());
         let mut packing = grown.ok_or_else(|| stopped(control))?;
-        for most in least..least + ATTEMPTS {
+        // The schedule needs some of what is enough for its ends.
+        let most = least + (scheduling.enough() - least) / 2;
+        for most in most..most + ATTEMPTS {
             packing.repair(most, &stop);
             if long && stop() && !scheduling.is_any() {
                 return Err(stopped(control));

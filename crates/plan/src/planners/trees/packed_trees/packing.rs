@@ -127,7 +127,7 @@ impl<'a> Packing<'a> {
         let mut before: Vec<Option<(u32, usize)>> = vec![None; self.cables.count()];
         let mut seen: Vec<bool> = (0..).zip(&self.load).map(|(cable, &load)| load > room(cable)).collect();
         let mut queue: VecDeque<u32> = (0..self.cables.count() as u32).filter(|&cable| seen[cable as usize]).collect();
-        let mut below = vec![false; self.cables.rank_count()];
+        let mut part = Part::among(self.cables.rank_count());
         let most_trees = TREES_PER_CABLE.max(RANKS_PER_CABLE / self.cables.rank_count());
         while let Some(leaves) = queue.pop_front() {
             let [first, second] = self.cables.ends[leaves as usize];
@@ -136,13 +136,11 @@ impl<'a> Packing<'a> {
             let count = self.trees.len();
             let numbers = (0..count).map(|number| (number + leaves as usize * 7) % count);
             for number in numbers.filter(|&number| holds(&self.trees[number])).take(most_trees) {
-                self.mark_below(&self.trees[number], leaves, &mut below);
-                for enters in 0..self.cables.count() as u32 {
-                    let [a, b] = self.cables.ends[enters as usize];
-                    if seen[enters as usize] || below[a as usize] == below[b as usize] {
+                self.cut_off(&self.trees[number], leaves, &mut part);
+                for enters in self.cables_out_of(&part) {
+                    if std::mem::replace(&mut seen[enters as usize], true) {
                         continue;
                     }
-                    seen[enters as usize] = true;
                     before[enters as usize] = Some((leaves, number));
                     if self.load[enters as usize] < room(enters) {
                         return Some(trace(&before, enters));
@@ -154,38 +152,43 @@ impl<'a> Packing<'a> {
         None
     }
 
-    /// Marks the ranks that a cable of the tree cuts off from its root.
-    fn mark_below(&self, tree: &Tree, cable: u32, below: &mut [bool]) {
+    /// The ranks that a cable of the tree cuts off from its root: few, for most cables.
+    fn cut_off(&self, tree: &Tree, cable: u32, part: &mut Part) {
         let [first, second] = self.cables.ends[cable as usize];
-        let top = if tree.cable[first as usize] == cable { first } else { second };
-        let mut known = vec![false; below.len()];
-        (known[tree.root as usize], below[tree.root as usize]) = (true, false);
-        (known[top as usize], below[top as usize]) = (true, true);
-        let mut climbed = Vec::new();
-        for &rank in self.live {
-            let mut at = rank;
-            while !known[at as usize] {
-                climbed.push(at);
-                at = tree.parent[at as usize];
+        part.clear();
+        part.add(if tree.cable[first as usize] == cable { first } else { second });
+        let mut at = 0;
+        while let Some(&rank) = part.ranks.get(at) {
+            for &down in self.cables.of(rank) {
+                let child = self.cables.across(down, rank);
+                if tree.cable[child as usize] == down && tree.parent[child as usize] == rank {
+                    part.add(child);
+                }
             }
-            let side = below[at as usize];
-            for rank in climbed.drain(..) {
-                (known[rank as usize], below[rank as usize]) = (true, side);
-            }
+            at += 1;
         }
+    }
+
+    /// The cables that lead out of a part, in their order.
+    fn cables_out_of(&self, part: &Part) -> Vec<u32> {
+        let from = |&rank: &u32| self.cables.of(rank).iter().map(move |&cable| (cable, rank));
+        let out = part.ranks.iter().flat_map(from).filter(|&(cable, rank)| !part.has(self.cables.across(cable, rank)));
+        let mut out: Vec<u32> = out.map(|(cable, _)| cable).collect();
+        out.sort_unstable();
+        out
     }
 
     /// One cable leaves a tree, another enters it. False if they do not fit together.
     fn exchange(&mut self, number: usize, leaves: u32, enters: u32) -> bool {
-        let mut below = vec![false; self.cables.rank_count()];
-        self.mark_below(&self.trees[number], leaves, &mut below);
+        let mut part = Part::among(self.cables.rank_count());
+        self.cut_off(&self.trees[number], leaves, &mut part);
         let [a, b] = self.cables.ends[enters as usize];
-        if below[a as usize] == below[b as usize] {
+        if part.has(a) == part.has(b) {
             return false;
         }
         let tree = &mut self.trees[number];
         // The part below hangs from the end of the new cable that lies in it: the path up from there changes direction.
-        let (mut rank, mut parent) = if below[a as usize] { (a, b) } else { (b, a) };
+        let (mut rank, mut parent) = if part.has(a) { (a, b) } else { (b, a) };
         let mut cable = enters;
         loop {
             let old = (tree.cable[rank as usize], tree.parent[rank as usize]);
@@ -198,6 +201,34 @@ impl<'a> Packing<'a> {
         self.load[leaves as usize] -= 1;
         self.load[enters as usize] += 1;
         true
+    }
+}
+
+/// Some of the ranks.
+struct Part {
+    ranks: Vec<u32>,
+    is_in: Vec<bool>,
+}
+
+impl Part {
+    /// None of so many.
+    fn among(count: usize) -> Self {
+        Self { ranks: Vec::new(), is_in: vec![false; count] }
+    }
+
+    fn add(&mut self, rank: u32) {
+        self.ranks.push(rank);
+        self.is_in[rank as usize] = true;
+    }
+
+    fn has(&self, rank: u32) -> bool {
+        self.is_in[rank as usize]
+    }
+
+    fn clear(&mut self) {
+        for rank in self.ranks.drain(..) {
+            self.is_in[rank as usize] = false;
+        }
     }
 }
 

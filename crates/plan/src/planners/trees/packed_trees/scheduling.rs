@@ -7,7 +7,8 @@ use collsynth_core::schedule::{Op, Schedule};
 
 use super::PackedTrees;
 use super::hops::Hops;
-use super::timetable::{Search, Timetable};
+use super::search::Search;
+use super::timetable::Timetable;
 use crate::model::control::{Control, Progress};
 use crate::model::moves::Moves;
 use crate::model::planner::Planner;
@@ -22,6 +23,8 @@ const PASSES_IN_GROUPS: u32 = 64;
 const WORK_OF_A_HOP: u64 = 20;
 /// Widths of steps in a row that take no less time than narrower ones, after which wider ones are not tried.
 const WIDTHS_IN_VAIN: u32 = 2;
+/// Where a pass takes seconds, this share of the bound's width above it is enough.
+const ENOUGH: u32 = 200;
 
 /// The best timetable so far, of all packings.
 pub(super) struct Scheduling<'a> {
@@ -31,13 +34,21 @@ pub(super) struct Scheduling<'a> {
     pub least: u32,
     /// Of each link, by its id.
     capacity: Vec<u32>,
+    /// Does a pass take seconds? Then it is given up when time is up.
+    long: bool,
     best: Option<(Timetable, Hops)>,
 }
 
 impl<'a> Scheduling<'a> {
     pub fn new(task: &'a Task<'a>, control: &'a Control) -> Self {
         let capacity = task.problem.topology().links().iter().map(|link| link.capacity).collect();
-        Self { task, control, least: task.bounds.least_width(task.problem.parts()), capacity, best: None }
+        let long = !PackedTrees.is_quick(task.problem);
+        Self { task, control, least: task.bounds.least_width(task.problem.parts()), capacity, long, best: None }
+    }
+
+    /// The total width for which no other packing is tried.
+    pub fn enough(&self) -> u32 {
+        self.least + if self.long { self.least / ENOUGH } else { 0 }
     }
 
     /// Schedules a packing. Is there no need, or no time, for another?
@@ -45,13 +56,15 @@ impl<'a> Scheduling<'a> {
         let (task, control) = (self.task, self.control);
         let stop = || control.stop().is_some() || task.budget.is_some_and(|budget| budget.is_spent(1));
         let passes = if task.problem.groups().is_some() { PASSES_IN_GROUPS } else { PASSES };
+        let enough = self.enough();
         let mut fastest: Option<Timetable> = None;
         let mut in_vain = 0;
         for step_width in step_widths(task, self.least) {
             let attempt = &format!("steps of width {step_width}");
             control.report(Progress { planner: PackedTrees.name(), attempt, round: 0, remaining: 0 });
-            let search = Search { step_width, passes, enough: self.least, seed: task.seed, stop: &stop };
+            let search = Search { step_width, passes, enough, seed: task.seed, stop: &stop, always: !self.long };
             let found = search.run(&self.capacity, task.problem.parts() as usize, &hops);
+            let Some(found) = found else { break };
             if let Some(budget) = task.budget {
                 budget.spend(u64::from(passes) * hops.iter().count() as u64 * WORK_OF_A_HOP);
             }
@@ -65,8 +78,8 @@ impl<'a> Scheduling<'a> {
                 break;
             }
         }
-        let found = fastest.expect("a width is tried");
-        let enough = task.near.map_or(self.least, |near| self.least.max(near as u32));
+        let Some(found) = fastest else { return true };
+        let enough = task.near.map_or(enough, |near| enough.max(near as u32));
         let over = stop() || found.width() <= enough;
         if self.best.as_ref().is_none_or(|(best, _)| compare(task, &found, best) == Ordering::Less) {
             self.best = Some((found, hops));
@@ -85,16 +98,16 @@ impl<'a> Scheduling<'a> {
         self.best.is_some()
     }
 
-    /// The best schedule. Panics if nothing was scheduled.
-    pub fn into_schedule(self) -> Schedule {
-        let (timetable, hops) = self.best.expect("there is a packing");
+    /// The best schedule, if there was time for one.
+    pub fn into_schedule(self) -> Option<Schedule> {
+        let (timetable, hops) = self.best?;
         let mut moves = Moves::new(timetable.widths.len());
         for (hop, way) in hops.iter() {
             let op = if way == UP { Op::Reduce } else { Op::Copy };
             let chunk = ChunkId((hop / hops.ranks) as u32);
             moves.add(timetable.times[way][hop] as usize, hops.link_id(hop, way), op, [chunk]);
         }
-        moves.write(self.task.problem.topology(), |step, _| Some(timetable.widths[step]))
+        Some(moves.write(self.task.problem.topology(), |step, _| Some(timetable.widths[step])))
     }
 }
 
