@@ -15,7 +15,7 @@ use crate::form::Form;
 const FINISHING_A_STATED_MOVE: Duration = Duration::from_nanos(700);
 /// Verifying a move of a chunk that follows a pattern but for others; and one that may add to a sum.
 const VERIFYING_AN_ALTERED_CHUNKS_MOVE: Duration = Duration::from_nanos(250);
-const VERIFYING_AN_ALTERED_SUMS_MOVE: Duration = Duration::from_nanos(400);
+const VERIFYING_AN_ALTERED_SUMS_MOVE: Duration = Duration::from_nanos(500);
 /// Verifying a link in a step of the compact form.
 const VERIFYING_A_SLOT: Duration = Duration::from_micros(1);
 /// Verifying what a rank owes another, and how far that is.
@@ -75,7 +75,8 @@ impl Request<'_> {
             finishing_time_compact(&problem) + FINISHING_A_STATED_MOVE * stated + of_an_altered * of_altered;
         let (schedule, planner) = (schedule.into(), CompactPlan::PLANNER);
         let plan = self.planned(Plan { problem, schedule, planner, bounds, stopped, account: Account::None });
-        let has_to_do = is_large || repeats || self.is_near(&plan);
+        // With a planner stated, it is this one.
+        let has_to_do = self.goal.planner.is_some() || is_large || repeats || self.is_near(&plan);
         Ok(Some(PlannedPattern { plan, has_to_do, finishing }))
     }
 
@@ -119,7 +120,7 @@ pub(super) fn finishing_time_compact(problem: &Problem) -> Duration {
 mod tests {
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::topology::Topology;
-    use collsynth_plan::StopReason;
+    use collsynth_plan::{Mended, StopReason};
 
     use super::*;
 
@@ -149,5 +150,10 @@ mod tests {
         assert_eq!(plan(request(&switch)), ("mended", 24));
         assert_eq!(plan(request(&switch).parts(Parts::Auto)), ("packed_trees", 266));
         assert_eq!(plan(request(&cable).max_steps(u32::MAX)), ("matching", 34));
+        // By name.
+        assert_eq!(plan(request(&cable).planner(&Mended)), ("mended", 24));
+        let plane = Topology::torus(&[8, 8]).unwrap();
+        let refused = Request::new(&plane, Kind::AllReduce).planner(&Mended).run().unwrap_err().to_string();
+        assert!(refused.contains("512 ranks and more"), "{refused}");
     }
 }

@@ -110,7 +110,13 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
     // What takes matchings long takes the others minutes.
     let has_to_do = |plan: &Plan| is_short(plan) || !Matching.is_quick(&plan.problem);
-    let mut best = fitting.and_then(|parts| plan_fitting(&whole, parts, &bounds, goal, control));
+    let mut best = match fitting {
+        None => None,
+        Some(fitting) => {
+            let parts = parts_in_time(&whole, fitting, control)?;
+            plan_fitting(&whole, parts, &bounds, goal, control).map(|plan| cut_short(plan, parts < fitting))
+        }
+    };
     if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && has_to_do(plan))) {
         return Ok(plan);
     }
@@ -214,8 +220,9 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
         return plan_problem(whole, goal, control);
     }
     let bounds = control.bounds(&whole)?;
-    let (mut parts, most) = best_parts(&whole, &bounds, None);
-    let mut best = plan_problem(whole.with_parts(parts)?, goal, control)?;
+    let (fitting, most) = best_parts(&whole, &bounds, None);
+    let mut parts = parts_in_time(&whole, fitting, control)?;
+    let mut best = cut_short(plan_problem(whole.with_parts(parts)?, goal, control)?, parts < fitting);
     // The parts tried may be two and a half times as many as those chosen from.
     let most = most + most / 4;
     let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
@@ -234,6 +241,21 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
         keep_better(&mut best, plan_problem(whole, goal, control));
     }
     Ok(best)
+}
+
+/// These parts, or a half of them, a quarter and so on, whose plan leaves time to plan it.
+fn parts_in_time(whole: &Problem, parts: u32, control: &Control) -> Result<u32, PlanError> {
+    let mut parts = parts;
+    while parts > 1 && !control.has_time_for(&whole.with_parts(parts)?) {
+        parts = parts.div_ceil(2);
+    }
+    Ok(parts)
+}
+
+/// A plan for which there was not the time that it takes, if so.
+fn cut_short(plan: Plan, is_so: bool) -> Plan {
+    let stopped = if is_so { StopReason::TimeLimit } else { plan.stopped };
+    Plan { stopped, ..plan }
 }
 
 /// May more parts share what a schedule loses at its ends? In groups messages do too, as long as there are few.

@@ -133,9 +133,13 @@ impl Control {
 
     /// Does a plan of this problem leave half of the time for planning it?
     pub fn has_time_for(&self, problem: &Problem) -> bool {
+        self.afterward.is_none_or(|afterward| self.leaves_half((afterward.takes)(problem)))
+    }
+
+    /// Does this leave half of the time for planning?
+    pub fn leaves_half(&self, afterward: Duration) -> bool {
         let half = |Afterward { began, .. }| self.deadline.map(|at| at.saturating_duration_since(began) / 2);
-        let Some((afterward, half)) = self.afterward.and_then(|after| Some((after, half(after)?))) else { return true };
-        (afterward.takes)(problem) <= half
+        self.afterward.and_then(half).is_none_or(|half| afterward <= half)
     }
 
     /// Is it too late for what is done with a plan of this problem afterward? Two thirds of what it is said to take may

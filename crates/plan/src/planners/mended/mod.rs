@@ -120,8 +120,14 @@ impl Planner for Mended {
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_name(self.name(), problem, &["all_to_all"])?;
-        let reason = if problem.machine().rank_count() < MANY_RANKS {
+        let of_patterns = ["all_gather", "reduce_scatter", "all_reduce", "all_reduce_gathered"];
+        let name = problem.collective().kind.name();
+        if !of_patterns.contains(&name) {
+            check_name(self.name(), problem, &["all_to_all"])?;
+        }
+        let reason = if name != "all_to_all" {
+            "besides all_to_all, it plans patterns only: on tori of 512 ranks and more, without open ends or groups"
+        } else if problem.machine().rank_count() < MANY_RANKS {
             "it plans 100 ranks and more: of fewer, negotiated finds as much"
         } else if !has_pattern(problem) {
             "it needs a torus without open ends, no groups, and at most 2^19 hops of the chunks of a rank"
@@ -191,9 +197,9 @@ fn around_failures(
 }
 
 /// The problem that [`compact`] solves, with the number of parts it chooses; `None` where it does not apply, whatever
-/// the number of steps.
+/// the number of steps, or where another planner is stated.
 pub fn compact_problem(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Option<Problem> {
-    if goal.planner.is_some() {
+    if goal.planner.is_some_and(|planner| planner.name() != CompactPlan::PLANNER) {
         return None;
     }
     let parts = match (goal.parts, kind) {

@@ -24,6 +24,8 @@ pub(in crate::verify) struct OrderId(u32);
 #[derive(Default)]
 pub(in crate::verify) struct Orders {
     ranks: u32,
+    /// The hashes of single ranks.
+    leaves: Vec<Hashed>,
     /// Trees with more than one leaf; the first has the number `ranks`.
     trees: Vec<Tree>,
     known: HashMap<[OrderId; 2], OrderId>,
@@ -48,7 +50,9 @@ struct Tree {
 
 impl Orders {
     pub(in crate::verify) fn new(ranks: usize) -> Self {
-        Self { ranks: narrow(ranks), ..Self::default() }
+        let mut orders = Self { ranks: narrow(ranks), ..Self::default() };
+        orders.leaves = (0..orders.ranks).map(|rank| orders.hash(OrderId(rank))).collect();
+        orders
     }
 
     /// Forgets the trees of a chunk.
@@ -105,7 +109,7 @@ impl Orders {
     }
 
     fn hashed(&self, order: OrderId) -> Hashed {
-        self.tree(order).map_or_else(|| self.hash(order), |tree| tree.hashed)
+        self.tree(order).map_or_else(|| self.leaves[order.0 as usize], |tree| tree.hashed)
     }
 
     fn hash(&self, what: impl Hash + Copy) -> Hashed {

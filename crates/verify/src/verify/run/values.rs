@@ -109,7 +109,10 @@ impl Values {
                 None => union[value.0 as usize / 64] |= 1 << (value.0 % 64),
             }
         }
-        let count = union.iter().map(|word| word.count_ones()).sum();
+        let mut count = self.count(a) + self.count(b);
+        if self.overlap(a, b) {
+            count = self.bits[start..].iter().map(|word| word.count_ones()).sum();
+        }
         let order = self.orders.add(self.order(a), self.order(b));
         self.sums.push(Sum { count, order });
         ValueId(narrow(self.ranks + self.sums.len() - 1))
