@@ -13,6 +13,7 @@ use crate::model::sharper::SharperBounds;
 use crate::model::task::Task;
 #[cfg(feature = "smt")]
 use crate::planners::smt::{LastUnits, NAME as SMT, last_units};
+use crate::planners::trees::packed_trees::PackedTrees;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
@@ -124,7 +125,9 @@ fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, effort: Effort<'_>) -> Vec
         None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
     };
     if effort.near.is_some() || is_long(problem) {
-        candidates.sort_by_key(|planner| !planner.is_quick(problem));
+        // Of a long one, packing takes longest of all.
+        let packs = |planner: &dyn Planner| is_long(problem) && planner.name() == PackedTrees.name();
+        candidates.sort_by_key(|&planner| (!planner.is_quick(problem), packs(planner)));
     }
     if effort.only_quick {
         candidates.retain(|planner| planner.is_quick(problem));
@@ -157,6 +160,7 @@ mod tests {
         let order =
             |extents: &[u32], parts| place(extents, parts, "matching").cmp(&place(extents, parts, "packed_trees"));
         assert!(order(&[16, 16, 16], 963).is_lt());
+        assert!(order(&[16, 16, 16], 1512).is_lt());
         assert!(order(&[4, 4, 4], 382).is_gt());
     }
 

@@ -95,8 +95,6 @@ const LARGE_TRIES: usize = 4;
 
 /// Arrivals that two tries deal with in seconds, on machines where others take minutes.
 const QUICK: u64 = 4_000_000;
-/// Arrivals that one try deals with in seconds.
-const SOME_SECONDS: u64 = 8_000_000;
 
 /// The planner of matchings.
 ///
@@ -133,7 +131,7 @@ impl Planner for Matching {
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        arrivals(problem) <= SOME_SECONDS
+        arrivals(problem) <= QUICK
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
