@@ -152,13 +152,9 @@ impl<'a> Request<'a> {
         let control = if is_in_time { control.keeping(finishing) } else { control };
         let is_over = if is_in_time { control.planning(&pattern.problem).stop() } else { control.stop() };
         let found = is_over.map_or_else(|| self.every_move(&control), |stopped| Err(PlanError::Stopped { stopped }));
+        let wins = |plan: &PlannedSchedule| !is_in_time || self.cost(plan) < self.cost(&pattern);
         let stopped = match found {
-            Ok(plan)
-                if (!is_in_time || self.cost(&plan) < self.cost(&pattern))
-                    && !control.is_too_late_for(&plan.problem) =>
-            {
-                return Ok(plan);
-            }
+            Ok(plan) if wins(&plan) && !control.is_too_late_for(&plan.problem) => return Ok(plan),
             Ok(plan) => plan.stopped,
             Err(PlanError::Stopped { stopped }) => stopped,
             Err(_) => pattern.stopped,

@@ -118,6 +118,8 @@ pub(super) fn finishing_time_compact(problem: &Problem) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use collsynth_core::collective::{Collective, Kind};
     use collsynth_core::topology::Topology;
     use collsynth_plan::{Mended, StopReason};
@@ -150,6 +152,11 @@ mod tests {
         assert_eq!(plan(request(&switch)), ("mended", 24));
         assert_eq!(plan(request(&switch).parts(Parts::Auto)), ("packed_trees", 266));
         assert_eq!(plan(request(&cable).max_steps(u32::MAX)), ("matching", 34));
+        // What cannot be judged in time is not taken, however good.
+        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        let late = Control::unlimited().with_deadline(now + hour).leaving(now, |_| Duration::from_secs(7200));
+        let found = request(&cable).control(late).run().unwrap();
+        assert_eq!((found.planner, found.schedule.step_count(), found.stopped), ("mended", 24, StopReason::TimeLimit));
         // By name.
         assert_eq!(plan(request(&cable).planner(&Mended)), ("mended", 24));
         let plane = Topology::torus(&[8, 8]).unwrap();

@@ -186,9 +186,9 @@ fn files() -> Vec<(String, String)> {
     let broadcast = r#""collective":{"kind":"broadcast","root":0}"#;
     // A pattern that expands to 262 million moves.
     let zeros = list(16_000, &|_| "0".to_owned());
-    let expand = format!(
-        r#""topology":{{"torus":[16384]}},"collective":{{"kind":"all_gather"}},"exceptions":[],"steps":[{{"pattern":[{{"from":0,"to":1,"chunks":[{zeros}]}}],"transfers":[]}}]"#
-    );
+    let step = format!(r#"{{"pattern":[{{"from":0,"to":1,"chunks":[{zeros}]}}],"transfers":[]}}"#);
+    let gather = r#""topology":{"torus":[16384]},"collective":{"kind":"all_gather"}"#;
+    let expand = format!(r#"{gather},"exceptions":[],"steps":[{step}]"#);
     files.push(("expand".to_owned(), schedule(expand)));
     // No transfers in many steps on a large machine.
     let idle = list(2900, &|_| r#"{"transfers":[]}"#.to_owned());
@@ -209,9 +209,9 @@ fn files() -> Vec<(String, String)> {
     let pairs = list(groups, &|group| format!("[{},{}]", 2 * group, 2 * group + 1));
     let sends = list(groups, &|group| format!(r#"{{"from":{},"to":{},"chunks":[{group}]}}"#, 2 * group, 2 * group + 1));
     let cut = list(groups, &|group| (2 * group + 1).to_string());
-    let divided = format!(
-        r#""topology":{{"torus":[64000]}},{broadcast},"groups":[{pairs}],"steps":[{{"transfers":[{sends}]}}],"bounds":{{"volume":{{"at_least":"1/4","kind":"cut","ranks":[{cut}]}}}}"#
-    );
+    let problem = format!(r#""topology":{{"torus":[64000]}},{broadcast},"groups":[{pairs}]"#);
+    let bounds = format!(r#"{{"volume":{{"at_least":"1/4","kind":"cut","ranks":[{cut}]}}}}"#);
+    let divided = format!(r#"{problem},"steps":[{{"transfers":[{sends}]}}],"bounds":{bounds}"#);
     files.push(("divided".to_owned(), schedule(divided)));
     // A reduce along a ring, one move a step: too large for the planner that polishes.
     let chain = list(2000, &|step| {

@@ -205,14 +205,18 @@ fn claims(bounds: &Bounds) -> Value {
         })
     });
     let volume = bounds.volume.iter().map(|bound| {
-        json!({ "claim": format!("volume at least {}", exact_and_decimal(bound.at_least)), "evidence": evidence(&bound.evidence) })
+        json!({
+            "claim": format!("volume at least {}", exact_and_decimal(bound.at_least)),
+            "evidence": evidence(&bound.evidence),
+        })
     });
     let joint = bounds.joint.iter().map(|JointBound { steps, at_least, rank, weights }| {
+        let rank = rank.map(|rank| rank.0);
         json!({
             "claim": format!("in {steps} steps, volume at least {}", exact_and_decimal(*at_least)),
             "at_least": exact(*at_least),
             "decimal": decimal(*at_least),
-            "evidence": { "kind": "joint", "units": steps, "rank": rank.map(|rank| rank.0), "weights": windows(weights) },
+            "evidence": { "kind": "joint", "units": steps, "rank": rank, "weights": windows(weights) },
         })
     });
     Value::Array(steps.chain(volume).chain(joint).collect())

@@ -21,10 +21,12 @@ pub struct RateOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "SIZE,..|FROM..TO", default_value = "4KiB..4MiB")]
     message_bytes: Sizes,
     /// The time a step takes to start
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = ALPHA, value_parser = parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME")]
+    #[arg(default_value = ALPHA, value_parser = parse_seconds)]
     alpha: f64,
     /// The time a rank takes to set up each transfer that it sends in a step
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = "0ns", value_parser = parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME")]
+    #[arg(default_value = "0ns", value_parser = parse_seconds)]
     transfer_setup: f64,
     /// What a link of capacity 1 carries: one rate for all, or one for each dimension (x=32GB/s,y=16GB/s)
     #[arg(long, allow_negative_numbers = true, value_name = "RATE|DIM=RATE,..", default_value = BANDWIDTH)]

@@ -38,7 +38,7 @@ thread_local! {
     static STARTED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// The state of the process, where a shell has called.
+/// The state of the process, where a shell has called: when, first of all.
 static BEGAN: OnceLock<Instant> = OnceLock::new();
 static WATCH: Watch = Watch { ends: Mutex::new([None; 2]), changed: Condvar::new() };
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -135,10 +135,15 @@ fn at_signal() {
         process::exit(ABORTED);
     }
     if !SEARCHED.load(Ordering::Relaxed) {
-        let late = BEGAN.get().map_or(Duration::ZERO, Instant::elapsed).mul_f64(LATE);
-        WATCH.end_at(Instant::now(), late.clamp(AT_LEAST, PATIENCE), Why::Interrupted);
+        let taken = BEGAN.get().map_or(Duration::ZERO, Instant::elapsed);
+        WATCH.end_at(Instant::now(), after_interrupt(taken), Why::Interrupted);
     }
     note("stopping with the best so far; once more to stop at once");
+}
+
+/// How long a search that has taken so long has to come back.
+fn after_interrupt(taken: Duration) -> Duration {
+    taken.mul_f64(LATE).clamp(AT_LEAST, PATIENCE)
 }
 
 /// A search has come back: what it found is judged and written, however long that takes, even after Ctrl-C. A second
@@ -208,4 +213,15 @@ fn end(why: Why) -> ! {
         (false, Why::Interrupted) => note(&format!("error: {stopped}; nothing is written")),
     }
     process::exit(Ending::Stopped as i32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_a_search_the_longer_it_has_to_come_back() {
+        let after = |seconds| after_interrupt(Duration::from_secs(seconds)).as_secs();
+        assert_eq!([0, 13, 40, 60, 3600].map(after), [2, 2, 6, 9, 10]);
+    }
 }

@@ -243,7 +243,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     Ok(best)
 }
 
-/// These parts, or a half of them, a quarter and so on, whose plan leaves time to plan it.
+/// These parts, or half, a quarter and so on: the most whose plan, judged in time, leaves time for planning.
 fn parts_in_time(whole: &Problem, parts: u32, control: &Control) -> Result<u32, PlanError> {
     let mut parts = parts;
     while parts > 1 && !control.has_time_for(&whole.with_parts(parts)?) {
@@ -252,9 +252,9 @@ fn parts_in_time(whole: &Problem, parts: u32, control: &Control) -> Result<u32, 
     Ok(parts)
 }
 
-/// A plan for which there was not the time that it takes, if so.
-fn cut_short(plan: Plan, is_so: bool) -> Plan {
-    let stopped = if is_so { StopReason::TimeLimit } else { plan.stopped };
+/// The plan, stopped by the time limit if that left it fewer parts than it should have.
+fn cut_short(plan: Plan, has_fewer_parts: bool) -> Plan {
+    let stopped = if has_fewer_parts { StopReason::TimeLimit } else { plan.stopped };
     Plan { stopped, ..plan }
 }
 
@@ -321,5 +321,28 @@ fn better(first: &Plan, second: &Plan) -> bool {
     match (width_1 * parts_2, steps_1).cmp(&(width_2 * parts_1, steps_2)) {
         Ordering::Equal => depth(first) < depth(second),
         order => order.is_lt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    /// Judging takes ten minutes for each part: half an hour is left for three.
+    #[test]
+    fn an_all_reduce_is_cut_in_as_many_parts_as_can_be_judged_in_time() {
+        let torus = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let (now, minutes) = (Instant::now(), |minutes: u64| Duration::from_secs(60 * minutes));
+        let limited = Control::unlimited()
+            .with_deadline(now + minutes(60))
+            .leaving(now, |problem| Duration::from_secs(600 * u64::from(problem.parts())));
+        for parts in [Parts::Auto, Parts::Enough] {
+            let plan = |control| synthesize(&torus, &Kind::AllReduce, &Goal { parts, ..Goal::default() }, control);
+            let (whole, cut) = (plan(&Control::unlimited()).unwrap(), plan(&limited).unwrap());
+            assert!(whole.problem.parts() > 3 && whole.stopped == StopReason::Finished);
+            assert!(cut.problem.parts() <= 3 && cut.stopped == StopReason::TimeLimit);
+        }
     }
 }

@@ -107,6 +107,8 @@ impl CompactPlan {
 /// ```
 pub struct Mended;
 
+/// The kinds planned: all but the first in the compact form only.
+const KINDS: [&str; 5] = ["all_to_all", "all_gather", "reduce_scatter", "all_reduce", "all_reduce_gathered"];
 /// The most chunks that are planned in about a second.
 const QUICK_CHUNKS: u32 = 1 << 18;
 
@@ -116,16 +118,12 @@ impl Planner for Mended {
     }
 
     fn summary(&self) -> &'static str {
-        "all_to_all on tori of 100 ranks and more with any failures: the template, repaired where they break it"
+        "all_to_all from 100 ranks, all_gather, reduce_scatter, all_reduce from 512: the template, mended where it fails"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let of_patterns = ["all_gather", "reduce_scatter", "all_reduce", "all_reduce_gathered"];
-        let name = problem.collective().kind.name();
-        if !of_patterns.contains(&name) {
-            check_name(self.name(), problem, &["all_to_all"])?;
-        }
-        let reason = if name != "all_to_all" {
+        check_name(self.name(), problem, &KINDS)?;
+        let reason = if problem.collective().kind.name() != KINDS[0] {
             "besides all_to_all, it plans patterns only: on tori of 512 ranks and more, without open ends or groups"
         } else if problem.machine().rank_count() < MANY_RANKS {
             "it plans 100 ranks and more: of fewer, negotiated finds as much"

@@ -131,7 +131,7 @@ impl RingOfRanks {
             .ok_or_else(|| PlanError::NotApplicable { planner: self.name, reason: reason() })
     }
 
-    /// No schedule is narrower: in every step, some link carries the longest segment.
+    /// No schedule of the ring is narrower: in every step, some link carries the longest segment.
     fn least_width(&self, problem: &Problem, steps: &[Op]) -> u64 {
         let capacity = problem.topology().links().iter().map(|link| link.capacity).max().unwrap_or(1).max(1);
         let longest = match self.scheme {
@@ -202,5 +202,32 @@ impl Planner for RingOfRanks {
         }
         let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
         Ok(Outcome::new(schedule, StopReason::Finished))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Topology;
+
+    use super::*;
+
+    /// Beside a plan that is narrower than any ring, none is written; beside one as narrow, it is.
+    #[test]
+    fn rings_are_as_wide_as_they_must_be_and_give_way_to_narrower_plans() {
+        for (ring, kind) in [(RingOfRanks::ALL_REDUCE, Kind::AllReduce), (RingOfRanks::GATHER, Kind::AllGather)] {
+            for (extents, parts) in [(&[4][..], 1), (&[4, 4], 3), (&[4, 4], 16), (&[3, 4], 40), (&[2, 3, 4], 25)] {
+                let torus = Topology::torus(extents).unwrap();
+                let problem = Problem::new(torus, Collective { kind: kind.clone(), parts }).unwrap();
+                let bounds = collsynth_bound::find(&problem).unwrap();
+                let plan = |incumbent| {
+                    let task = Task { incumbent, ..Task::new(&problem, &bounds) };
+                    ring.plan(&task, &Control::unlimited()).map(|outcome| outcome.schedule.total_width())
+                };
+                let width = plan(None).unwrap();
+                assert_eq!(plan(Some((1, width))), Ok(width));
+                assert!(plan(Some((1, width - 1))).is_err(), "{extents:?} in {parts} parts: {width}");
+            }
+        }
     }
 }

@@ -38,12 +38,13 @@
 //! # Steps and volume
 //!
 //! For `N` ranks and extents `k`; the last two rows for equal extents, otherwise the busiest dimension sets a phase.
+//! `M` is the bisection bound of a dimension: `N k / 8` for even `k`, `N (k^2-1) / (8k)` for odd `k`.
 //!
 //! | planner | steps | volume | exact where whole |
 //! |---|---|---|---|
 //! | `ring` | sum of `k-1` | sum of `N (k-1) / 4` | `parts * N / k` is even |
-//! | `half_ring` | sum of `floor(k/2)`, the diameter | sum of `N k / 8` (even `k`) or `N (k^2-1) / (8k)` (odd) | `parts * N / k` is even for even `k` |
-//! | `dim_rotation` | `D floor(k/2)` | `N k / 8` or `N (k^2-1) / (8k)`, the bisection bound | `D` divides `parts`, and `parts * N / (k D)` is even for even `k` |
+//! | `half_ring` | sum of `floor(k/2)`, the diameter | sum of `M` | `parts * N / k` is even for even `k` |
+//! | `dim_rotation` | `D floor(k/2)` | `M` | `D` divides `parts`, and `parts * N / (k D)` is even for even `k` |
 //! | `ring_pipeline` | `(C+D-1) (k-1)` | `(C+D-1)/C * N (k-1) / 4` | `N / k` is even |
 //!
 //! An extent of 2 with a single cable costs `N / 2`. Uneven halves are rounded: the larger half of Ring goes up for odd

@@ -109,10 +109,11 @@ impl Values {
                 None => union[value.0 as usize / 64] |= 1 << (value.0 % 64),
             }
         }
-        let mut count = self.count(a) + self.count(b);
-        if self.overlap(a, b) {
-            count = self.bits[start..].iter().map(|word| word.count_ones()).sum();
-        }
+        // Of disjoint values, the counts add up to the ranks at most.
+        let count = match self.overlap(a, b) {
+            true => self.bits[start..].iter().map(|word| word.count_ones()).sum(),
+            false => self.count(a) + self.count(b),
+        };
         let order = self.orders.add(self.order(a), self.order(b));
         self.sums.push(Sum { count, order });
         ValueId(narrow(self.ranks + self.sums.len() - 1))
@@ -134,4 +135,35 @@ impl Values {
 enum Set<'a> {
     Alone(RankId),
     Bits(&'a [u64]),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever values are joined, alike, disjoint or overlapping, they are sets of ranks.
+        #[test]
+        fn values_are_sets(ranks in 1..140_u32, pairs in prop::collection::vec(any::<[Index; 2]>(), 1..100)) {
+            let mut values = Values::new(ranks as usize);
+            let mut sets: Vec<(ValueId, BTreeSet<u32>)> =
+                (0..ranks).map(|rank| (values.contribution(RankId(rank)), BTreeSet::from([rank]))).collect();
+            for pair in pairs {
+                let [(a, in_a), (b, in_b)] = pair.map(|at| at.get(&sets).clone());
+                assert_eq!(values.overlap(a, b), !in_a.is_disjoint(&in_b));
+                assert_eq!(values.includes(a, b), in_a.is_superset(&in_b));
+                let shared: Vec<u32> = values.shared(a, b).map(|rank| rank.0).collect();
+                assert_eq!(shared, in_a.intersection(&in_b).copied().collect::<Vec<u32>>());
+                let (joined, union) = (values.join(a, b), &in_a | &in_b);
+                assert_eq!(values.count(joined) as usize, union.len());
+                assert!((0..ranks).all(|rank| values.holds(joined, RankId(rank)) == union.contains(&rank)));
+                sets.push((joined, union));
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ const PASSES_IN_GROUPS: u32 = 64;
 const WORK_OF_A_HOP: u64 = 20;
 /// Widths of steps in a row that take no less time than narrower ones, after which wider ones are not tried.
 const WIDTHS_IN_VAIN: u32 = 2;
-/// Where a pass takes seconds, this share of the bound's width above it is enough.
+/// Where a pass takes seconds, a width above the bound by 1 in this many is enough.
 const ENOUGH: u32 = 200;
 
 /// The best timetable so far, of all packings.

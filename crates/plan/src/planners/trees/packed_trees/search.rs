@@ -132,16 +132,16 @@ mod tests {
         let packing = Packing::grow(&cables, &live, 40, 20, &mut Rng::with_seed(1), &|| false).unwrap();
         let hops = Hops::of_trees(&cables, &packing.trees, BOTH);
         let capacity: Vec<u32> = topology.links().iter().map(|link| link.capacity).collect();
-        // Time is up after so many looks at the clock.
-        let run = |looks: u32, always| {
-            let left = Cell::new(looks);
+        // `stop` is polled this many times before it turns true.
+        let run = |polls: u32, always| {
+            let left = Cell::new(polls);
             let stop = || left.replace(left.get().saturating_sub(1)) == 0;
             let search = Search { step_width: 1, passes: 6, enough: 0, seed: 3, stop: &stop, always };
             search.run(&capacity, 40, &hops)
         };
         assert!(run(0, false).is_none());
         let [first, whole] = [run(0, true), run(u32::MAX, false)].map(Option::unwrap);
-        let some: Vec<Timetable> = (0..300).step_by(7).filter_map(|looks| run(looks, false)).collect();
+        let some: Vec<Timetable> = (0..300).step_by(7).filter_map(|polls| run(polls, false)).collect();
         assert!(some.len() > 10);
         for found in [&first, &whole].into_iter().chain(&some) {
             check(found, &hops, &capacity);
