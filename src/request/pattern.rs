@@ -156,7 +156,7 @@ mod tests {
         let (now, hour) = (Instant::now(), Duration::from_secs(3600));
         let late = Control::unlimited().with_deadline(now + hour).leaving(now, |_| Duration::from_secs(7200));
         let in_512 = || request(&cable).parts(Parts::Fixed(512));
-        assert_eq!([plan(in_512()).0, plan(in_512().control(late)).0], ["matching", "mended"]);
+        assert_eq!([plan(in_512()).0, plan(in_512().control(late)).0], ["packed_trees", "mended"]);
         // By name.
         assert_eq!(plan(request(&cable).planner(&Mended)), ("mended", 24));
         let plane = Topology::torus(&[8, 8]).unwrap();
