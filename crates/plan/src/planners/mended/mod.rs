@@ -118,7 +118,7 @@ impl Planner for Mended {
     }
 
     fn summary(&self) -> &'static str {
-        "all_to_all from 100 ranks, all_gather, reduce_scatter, all_reduce from 512: the template, mended where it fails"
+        "all_to_all from 100 ranks, all_gather, reduce_scatter, all_reduce from 512: templates, mended"
     }
 
     fn applies(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -32,7 +32,7 @@
 //!
 //! | planner | steps | volume |
 //! |---|---|---|
-//! | `ring_all_reduce` | `2 (N-1)` | `2 (N-1) ceil(n / N) / n` in `n` parts, which is `2 (N-1) / N` where `N` divides `n` |
+//! | `ring_all_reduce` | `2 (N-1)` | `2 (N-1) ceil(n/N) / n` in `n` parts, `2 (N-1) / N` where `N` divides `n` |
 //! | `ring_gather` | `N-1` | `N-1` |
 //! | `two_wave` | `2 (N-1)` | `2 (N-1)`, one link busy at a time; [`Flood`](crate::Flood) takes diameter steps |
 //!
