@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use collsynth_bound::period::failure_period;
 use collsynth_core::collective::{ChunkId, ChunkSet};
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Exceptions, Op, Repeated, Schedule, Translation};
 use collsynth_core::topology::{Direction, RankId, Topology};
-use collsynth_plan::{failure_period, with_exceptions};
+use collsynth_plan::with_exceptions;
 
 /// A move: its step, sender, receiver, direction where that is stated, and operation.
 type Move = (u32, RankId, (RankId, Option<Direction>, Op));

@@ -52,7 +52,7 @@ pub fn relabel_compact(
     chunks.sort_unstable();
     let repeated = schedule.repeated().map(|repeated| map.repeated(repeated, torus)).transpose()?;
     let schedule = CompactSchedule::new(&problem, pattern, repeated, Exceptions { chunks, without, moves })?;
-    let (bounds, origin) = (Images(symmetry).bounds(&solution.bounds), solution.origin.clone());
+    let (bounds, origin) = (Images { machine: old, symmetry }.bounds(&solution.bounds), solution.origin.clone());
     Ok(Solution { problem, schedule, bounds, origin })
 }
 
@@ -107,12 +107,7 @@ impl Map<'_> {
 
     /// What repeats, its dimensions swapped, its chunks and senders back in the first cell.
     fn repeated(&self, repeated: &Repeated, torus: &Torus) -> Result<Repeated, RelabelError> {
-        let mut period = vec![1; repeated.period.len()];
-        for id in self.old.links_from(RankId(0)) {
-            if let (Some(direction), Some(image)) = (self.old.link(id).direction, self.direction(id)) {
-                period[usize::from(image.dim)] = repeated.period[usize::from(direction.dim)];
-            }
-        }
+        let period = Images { machine: self.old, symmetry: self.symmetry }.period(&repeated.period);
         let home = |rank: RankId| {
             let within = |dim: usize| torus.position(rank, dim) % period[dim] * torus.stride(dim);
             RankId((0..period.len()).map(within).sum())

@@ -44,7 +44,8 @@ pub enum RelabelError {
 /// If the collective has a demand or groups, the machines differ in more than their failures, or the schedule names
 /// links that do not exist.
 pub fn relabel(solution: &Solution, symmetry: &Automorphism, topology: Topology) -> Result<Solution, RelabelError> {
-    let (old, map) = (&solution.problem, Images(symmetry));
+    let old = &solution.problem;
+    let map = Images { machine: old.machine(), symmetry };
     let problem = image_of(old, symmetry, topology)?;
     let topology = problem.topology();
     let (owners, parts, ranks) = (problem.collective().kind.owners(), problem.parts(), topology.rank_count() as u32);
@@ -84,7 +85,7 @@ fn image_of(old: &Problem, symmetry: &Automorphism, topology: Topology) -> Resul
     if !links.eq(topology.links().iter().map(|link| (link.from, link.to))) {
         return Err(RelabelError::OtherMachine);
     }
-    let root = kind.root().map_or(RankId(0), |root| Images(symmetry).rank(root));
+    let root = kind.root().map_or(RankId(0), |root| Images { machine: old.machine(), symmetry }.rank(root));
     let kind = Kind::named(kind.name(), root, Demand::default()).unwrap_or_else(|| kind.clone());
     Ok(Problem::new(topology, Collective { kind, parts: *parts })?)
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use collsynth_core::certificate::{Bounds, Evidence, Rational, VolumeBound};
+use collsynth_core::certificate::{Bounds, Evidence, Rational, VolumeBound, every_weight};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_lp::Limit;
@@ -13,6 +13,7 @@ use crate::cuts::hop_count::HopCount;
 use crate::cuts::partition::best_partitions;
 use crate::cuts::reach::Reach;
 use crate::finding::{BoundFinding, Claim};
+use crate::flows::repeated::repeated_metric;
 use crate::flows::weighted::best_metric;
 use crate::pace::Pace;
 use crate::words;
@@ -84,7 +85,7 @@ pub fn findings_within(problem: &Problem, limit: &Limit) -> Result<Option<Vec<Bo
     let pace = Pace::new(&stop);
     problem.check_connected()?;
     let reach = Reach::new(problem, &pace);
-    let mut volumes = volume_findings(problem, &reach, &pace);
+    let mut volumes = volume_findings(problem, &reach, limit, &pace);
     if pace.is_over(0) {
         return Ok(None);
     }
@@ -110,7 +111,12 @@ pub fn add(findings: &mut Vec<BoundFinding>, finding: BoundFinding) {
 }
 
 /// Findings with their volume and their number of links, which rank them; some, once it is time to stop.
-fn volume_findings(problem: &Problem, reach: &Reach, pace: &Pace<'_>) -> Vec<(Rational, u64, BoundFinding)> {
+fn volume_findings(
+    problem: &Problem,
+    reach: &Reach,
+    limit: &Limit,
+    pace: &Pace<'_>,
+) -> Vec<(Rational, u64, BoundFinding)> {
     let kind = &problem.collective().kind;
     if !kind.has_volume() {
         return Vec::new();
@@ -139,7 +145,15 @@ fn volume_findings(problem: &Problem, reach: &Reach, pace: &Pace<'_>) -> Vec<(Ra
         && found.iter().all(|&(other, ..)| other < volume)
     {
         let (links, words) = (weights.len() as u64, words::metric(problem, &weights, volume));
-        found.push(ranked("weighted metric", volume, links, Evidence::Metric { weights }, words));
+        found.push(ranked("weighted metric", volume, links, Evidence::metric(weights), words));
+    }
+    let floor = found.iter().map(|&(volume, ..)| volume).max();
+    if let Some((volume, evidence)) = floor.and_then(|floor| repeated_metric(problem, floor, limit))
+        && let Evidence::Metric { period, weights } = &evidence
+        && let Ok(every) = every_weight(problem.topology(), period.as_deref(), weights)
+    {
+        let words = words::metric(problem, &every, volume);
+        found.push(ranked("repeated metric", volume, every.len() as u64, evidence, words));
     }
     found
 }

@@ -5,7 +5,7 @@
 //! what bounds each collective alone. Each is worth what all collectives pay together; see
 //! [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
 
-use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, job_value};
+use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, every_weight, job_value};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology};
@@ -75,7 +75,10 @@ fn of_one(problem: &Problem, bounds: &Bounds) -> Option<JobBound> {
     let outside = |ranks: &[RankId]| topology.live_ranks().filter(|rank| !ranks.contains(rank)).collect();
     Some(match &bounds.volume.as_ref()?.evidence {
         Evidence::Metric { .. } if problem.collective().kind.pattern() != Pattern::OneToOne => return None,
-        Evidence::Metric { weights } => JobBound { weights: weights.clone(), ..empty() },
+        Evidence::Metric { period, weights } => {
+            let weights = every_weight(topology, period.as_deref(), weights).ok()?.into_owned();
+            JobBound { weights, ..empty() }
+        }
         Evidence::Cut { ranks } => match problem.collective().kind.pattern() {
             Pattern::EveryToOne => JobBound { cuts: vec![(outside(ranks), 1)], ..empty() },
             _ => JobBound { cuts: vec![(ranks.clone(), 1)], ..empty() },

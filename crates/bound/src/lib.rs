@@ -12,8 +12,8 @@
 //!
 //! A barrier has no volume, so only its steps are bounded.
 //!
-//! What planners look at too is public here: [`symmetry`], [`hops`], [`link_table`] and [`divided_trees`] of a machine,
-//! and the [`pace`] of a search under a clock.
+//! What planners look at too is public here: [`symmetry`], [`period`], [`hops`], [`link_table`] and [`divided_trees`]
+//! of a machine, and the [`pace`] of a search under a clock.
 
 mod cuts;
 pub mod divided_trees;
@@ -33,7 +33,7 @@ pub use find::{add, find, find_within, findings, findings_within};
 pub use finding::{BoundFinding, Claim};
 pub use flows::flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound, keeps_demand};
 pub use job::of_job;
-pub use machine::{hops, link_table, symmetry};
+pub use machine::{hops, link_table, period, symmetry};
 pub use time::over_time::over_time;
 pub use time::stepped::{SteppedBound, joint_bounds, stepped_bound};
 pub use trees::tree_bound;

@@ -44,13 +44,12 @@ pub fn tree_bound(problem: &Problem, limit: &Limit) -> Option<BoundFinding> {
         divided.best_prices.iter().enumerate().map(|(link, &price)| (ends(link), price)).collect();
     let pairs = joined_pairs(problem);
     let lengths: Vec<f64> = pairs.iter().map(|pair| prices.get(pair).copied().unwrap_or(0.0)).collect();
-    let mut rounding = Rounding::new(|rounded: &[u32]| {
-        certificate::value(&whole, &Evidence::Metric { weights: weights(&pairs, rounded) }).ok()
-    });
+    let mut rounding =
+        Rounding::new(|rounded: &[u32]| certificate::value(&whole, &Evidence::metric(weights(&pairs, rounded))).ok());
     rounding.add(&lengths, &FINE);
     let (at_least, rounded) = rounding.best?;
     let weights = weights(&pairs, &rounded);
     let words = words::metric(problem, &weights, at_least);
-    let claim = Claim::Volume(VolumeBound { at_least, evidence: Evidence::Metric { weights } });
+    let claim = Claim::Volume(VolumeBound { at_least, evidence: Evidence::metric(weights) });
     Some(BoundFinding { name: "tree LP", claim, words })
 }

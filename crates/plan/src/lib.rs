@@ -30,7 +30,7 @@ pub use model::widths::{bounded_widths, even_widths};
 pub use planners::exchange::Exchange;
 pub use planners::flood::Flood;
 pub use planners::matching::Matching;
-pub use planners::mended::{CompactPlan, Mended, compact, compact_problem, failure_period};
+pub use planners::mended::{CompactPlan, Mended, compact, compact_problem};
 pub use planners::paths::lp::Lp;
 pub use planners::paths::negotiated::Negotiated;
 pub use planners::published::binary_tree::BinaryTree;

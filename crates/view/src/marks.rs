@@ -1,7 +1,7 @@
 //! What the evidence of a bound says of ranks and links, to be drawn. `page/js/data/evidence.js` does the same for a
 //! page.
 
-use collsynth_core::certificate::{Evidence, StepsBound};
+use collsynth_core::certificate::{Evidence, StepsBound, every_weight};
 use collsynth_core::topology::{LinkId, RankId, Topology};
 
 /// Marks on a machine.
@@ -39,8 +39,9 @@ impl Marks {
     pub fn of_volume(topology: &Topology, evidence: &Evidence) -> Self {
         let mut marks = Self::none(topology);
         match evidence {
-            Evidence::Metric { weights } => {
-                marks.weigh(topology, weights.iter().copied());
+            Evidence::Metric { period, weights } => {
+                let every = every_weight(topology, period.as_deref(), weights);
+                marks.weigh(topology, every.unwrap_or(weights.into()).iter().copied());
                 marks.words =
                     "links with weights: no message covers less than its distance, or its lightest tree".to_owned();
                 marks.split(topology);
@@ -173,10 +174,10 @@ mod tests {
             topology.live_links().map(|id| topology.link(id)).filter(|link| sides(link.from) && !sides(link.to));
         let weights: Vec<_> = crossing.map(|link| (link.from, link.to, 1)).collect();
         assert_eq!(weights.len(), 7);
-        let marks = Marks::of_volume(&topology, &Evidence::Metric { weights: weights.clone() });
+        let marks = Marks::of_volume(&topology, &Evidence::metric(weights.clone()));
         assert!(topology.live_ranks().all(|rank| marks.ranks[rank.index()] == if sides(rank) { 1 } else { 2 }));
         assert_eq!(marks.words, "all that 8 ranks send to the others crosses these 7 links");
-        let marks = Marks::of_volume(&topology, &Evidence::Metric { weights: weights[1..].to_vec() });
+        let marks = Marks::of_volume(&topology, &Evidence::metric(weights[1..].to_vec()));
         assert!(marks.ranks.iter().all(|&side| side == 0), "one link less is no cut");
     }
 }

@@ -1,6 +1,6 @@
 //! The page: scripts, style and data in one file.
 
-use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window};
+use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window, every_weight};
 use collsynth_core::program::Program;
 use collsynth_core::schedule::{Job, Origin, Solution};
 use collsynth_core::topology::{RankId, Topology};
@@ -72,7 +72,7 @@ impl Page {
                 "machine": machine::machine(problem.topology(), &layout),
                 "collective": machine::collective(problem),
                 "verdict": Judged { name, text, solution, report }.to_json(),
-                "bounds": if holds { claims(bounds) } else { json!([]) },
+                "bounds": if holds { claims(problem.topology(), bounds) } else { json!([]) },
                 "origin": provenance(origin.as_ref()),
             }),
             &columns,
@@ -197,7 +197,7 @@ fn provenance(origin: Option<&Origin>) -> Value {
 }
 
 /// The bounds with their evidence: what is claimed in words, and what can be drawn.
-fn claims(bounds: &Bounds) -> Value {
+fn claims(topology: &Topology, bounds: &Bounds) -> Value {
     let steps = bounds.steps.iter().map(|bound| {
         json!({
             "claim": format!("at least {} steps", bound.at_least),
@@ -207,7 +207,7 @@ fn claims(bounds: &Bounds) -> Value {
     let volume = bounds.volume.iter().map(|bound| {
         json!({
             "claim": format!("volume at least {}", exact_and_decimal(bound.at_least)),
-            "evidence": evidence(&bound.evidence),
+            "evidence": evidence(topology, &bound.evidence),
         })
     });
     let joint = bounds.joint.iter().map(|JointBound { steps, at_least, rank, weights }| {
@@ -222,10 +222,11 @@ fn claims(bounds: &Bounds) -> Value {
     Value::Array(steps.chain(volume).chain(joint).collect())
 }
 
-fn evidence(evidence: &Evidence) -> Value {
+fn evidence(topology: &Topology, evidence: &Evidence) -> Value {
     let ranks = |ranks: &[RankId]| ranks.iter().map(|rank| rank.0).collect::<Vec<u32>>();
     match evidence {
-        Evidence::Metric { weights } => {
+        Evidence::Metric { period, weights } => {
+            let weights = every_weight(topology, period.as_deref(), weights).unwrap_or(weights.into());
             let weights: Vec<[u32; 3]> = weights.iter().map(|(from, to, weight)| [from.0, to.0, *weight]).collect();
             json!({ "kind": "metric", "weights": weights })
         }

@@ -82,6 +82,7 @@ fn evidence(dice: &mut Dice, sort: &str, machine: &Machine, task: &Task) -> Valu
         _ => &["metric", "cut", "metric_over_time"],
     };
     match *dice.pick(kinds) {
+        "metric" if machine.looks_alike() && dice.chance(40) => repeated(dice, machine),
         "metric" => json!({"at_least": 0, "kind": "metric", "weights": weights(dice, machine)}),
         "cut" => {
             let mut ranks: Vec<_> = machine.live_ranks();
@@ -150,6 +151,24 @@ pub fn weights(dice: &mut Dice, machine: &Machine) -> Vec<Value> {
     pairs(dice, machine).into_iter().map(|(from, to)| json!([from, to, length(dice)])).collect()
 }
 
+/// A metric with a period; seldom one that the machine does not have, or weights of links of other cells.
+fn repeated(dice: &mut Dice, machine: &Machine) -> Value {
+    let extents = machine.torus.as_deref().unwrap_or_default();
+    let divisor = |dice: &mut Dice, extent: usize| {
+        let divisors: Vec<u64> = (1..=extent as u64).filter(|part| (extent as u64).is_multiple_of(*part)).collect();
+        *dice.pick(&divisors)
+    };
+    let mut period: Vec<u64> = extents.iter().map(|&extent| divisor(dice, extent)).collect();
+    let mut weights = weights(dice, machine);
+    let is_first = |weight: &Value| machine.is_first(weight[0].as_u64().unwrap_or(0) as usize, &period);
+    weights.retain(|weight| is_first(weight) || dice.chance(1));
+    if dice.chance(8) {
+        let dim = dice.below(period.len());
+        period[dim] = dice.between(0, 9) as u64;
+    }
+    json!({"at_least": 0, "kind": "metric", "period": period, "weights": weights})
+}
+
 fn weights_over_time(dice: &mut Dice, machine: &Machine, end: usize) -> Vec<Value> {
     if end > 0 && dice.chance(50) {
         let late = dice.below(end);
@@ -170,8 +189,13 @@ fn weights_over_time(dice: &mut Dice, machine: &Machine, end: usize) -> Vec<Valu
 
 /// Changes evidence so that it may no longer fit, or not be readable.
 fn forge(dice: &mut Dice, claim: &mut Value) {
-    match dice.below(7) {
+    match dice.below(8) {
         6 => late(dice, claim),
+        7 => {
+            if claim.get("period").is_some() {
+                claim["period"] = dice.pick(&[json!([1]), json!([2, 1]), json!([0]), json!([]), json!([-1])]).clone();
+            }
+        }
         0 => {
             if claim.get("width").is_some() {
                 claim["width"] = numbers::whole(&numbers::near_a_power(dice));

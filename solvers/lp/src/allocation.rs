@@ -106,6 +106,23 @@ impl Allocation {
     /// # Ok::<(), collsynth_lp::LpError>(())
     /// ```
     pub fn solve(&self, limit: &Limit) -> Result<Allocated, LpError> {
+        // With many shared resources, rounding can keep the solver from the last digits.
+        match self.solve_to(Precision::Fine, limit) {
+            Err(LpError::Solver(_)) => self.solve_to(Precision::Usual, limit),
+            solved => solved,
+        }
+    }
+
+    /// The same, to about 1e-5 of the times: for programs to which options are added by the prices.
+    ///
+    /// # Errors
+    ///
+    /// As [`Allocation::solve`].
+    pub fn solve_roughly(&self, limit: &Limit) -> Result<Allocated, LpError> {
+        self.solve_to(Precision::Rough, limit)
+    }
+
+    fn solve_to(&self, precision: Precision, limit: &Limit) -> Result<Allocated, LpError> {
         self.check()?;
         let mut model = Model::default();
         let times: Vec<usize> = (0..self.phases).map(|_| model.variable(1.0)).collect();
@@ -126,11 +143,7 @@ impl Allocation {
             model.at_most(row, -resource.base)
         });
         let limits: Vec<usize> = limits.collect();
-        let solved = match model.clone().solve(Precision::Fine, limit) {
-            // With many shared resources, rounding can keep the solver from the last digits.
-            Err(LpError::Solver(_)) => model.solve(Precision::Usual, limit),
-            solved => solved,
-        }?;
+        let solved = model.solve(precision, limit)?;
         let value = |variable: &usize| solved.value[*variable];
         Ok(Allocated {
             times: times.iter().map(value).collect(),

@@ -34,6 +34,8 @@ pub(crate) enum Precision {
     Usual,
     /// 1e-11: for programs of dozens of variables.
     Fine,
+    /// 1e-5: for programs that are solved again with more variables.
+    Rough,
 }
 
 impl Model {
@@ -120,9 +122,11 @@ mod backend {
 
     pub fn model(problem: UnsolvedProblem, precision: Precision) -> ClarabelProblem {
         let mut model = clarabel(problem);
-        if precision == Precision::Fine {
-            model.settings().tol_gap_abs(1e-11).tol_gap_rel(1e-11).tol_feas(1e-11);
-        }
+        match precision {
+            Precision::Fine => model.settings().tol_gap_abs(1e-11).tol_gap_rel(1e-11).tol_feas(1e-11),
+            Precision::Rough => model.settings().tol_gap_abs(1e-5).tol_gap_rel(1e-5).tol_feas(1e-7),
+            Precision::Usual => model.settings(),
+        };
         model
     }
 

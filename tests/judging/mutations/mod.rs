@@ -103,7 +103,7 @@ fn random_evidence(case: &Case, dice: &mut Dice) -> [Evidence; 3] {
         blocks[dice.roll(3)].push(RankId(rank));
     }
     let blocks = blocks.into_iter().filter(|block| !block.is_empty()).collect();
-    [Evidence::Metric { weights }, Evidence::Cut { ranks }, Evidence::Partition { blocks }]
+    [Evidence::metric(weights), Evidence::Cut { ranks }, Evidence::Partition { blocks }]
 }
 
 #[test]

@@ -365,7 +365,7 @@ fn findings_are_sorted_named_and_in_words() {
         ]
     );
     let Claim::Volume(bound) = &found[1].claim else { panic!("a bound on the volume") };
-    let Evidence::Metric { weights } = &bound.evidence else { panic!("a metric") };
+    let Evidence::Metric { period: None, weights } = &bound.evidence else { panic!("a metric") };
     assert_eq!(weights.len(), 31);
     assert!(weights.is_sorted() && weights.iter().all(|&(.., weight)| weight == 1));
 }

@@ -251,7 +251,7 @@ fn weights_that_do_not_change_prove_what_a_metric_proves() {
     let problem = problem(torus(&[4, 4], &[(0, 1), (5, 9)], &[]), Kind::AllToAll);
     let links = problem.topology().live_links().map(|id| *problem.topology().link(id)).enumerate();
     let weights: Vec<_> = links.map(|(number, link)| (link.from, link.to, number as u32 * 7 % 5)).collect();
-    let metric = value(&problem, &Evidence::Metric { weights: weights.clone() }).unwrap();
+    let metric = value(&problem, &Evidence::metric(weights.clone())).unwrap();
     let stepped = |steps| {
         let window = |&(from, to, weight): &_| Window { from, to, first: 1, last: steps, weight };
         stepped_value(&problem, steps, None, &weights.iter().map(window).collect::<Vec<_>>())

@@ -43,7 +43,7 @@ fn weights(rng: &mut Rng, topology: &Topology) -> Evidence {
             weights.push((link.from, link.to, weight));
         }
     }
-    Evidence::Metric { weights }
+    Evidence::metric(weights)
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn broadcasts_in_blocks_have_a_bound_above_all_cuts() {
     // Out of rank 2, and into the ranks 1, 13 and 14.
     let links = [(0, 1), (2, 1), (2, 3), (2, 6), (2, 14), (5, 1), (9, 13), (10, 14), (12, 13), (15, 14)];
     let weights = links.map(|(from, to)| (RankId(from), RankId(to), 1)).to_vec();
-    assert_eq!(value(&problem, &Evidence::Metric { weights }), Ok(ratio(2, 5)));
+    assert_eq!(value(&problem, &Evidence::metric(weights)), Ok(ratio(2, 5)));
     let found = bound::tree_bound(&problem, &Limit::NONE).expect("a bound").claim;
     assert!(matches!(found, Claim::Volume(bound) if bound.at_least == ratio(2, 5)));
 }

@@ -21,7 +21,7 @@ pub fn of_cut(problem: &Problem, cut: &Cut) -> Option<Evidence> {
                 Side::Out => inside[from.index()] && !inside[to.index()],
                 Side::Into => !inside[from.index()] && inside[to.index()],
             };
-            Evidence::Metric { weights: unit_weights(problem, crosses) }
+            Evidence::metric(unit_weights(problem, crosses))
         }
         Pattern::OneToEvery | Pattern::EveryToEvery => Evidence::Cut { ranks: set(cut.crossing.side == Side::Into) },
         Pattern::EveryToOne => Evidence::Cut { ranks: set(cut.crossing.side == Side::Out) },

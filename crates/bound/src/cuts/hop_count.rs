@@ -28,6 +28,6 @@ impl HopCount {
     }
 
     pub fn evidence(&self, problem: &Problem) -> Evidence {
-        Evidence::Metric { weights: unit_weights(problem, |_, _| true) }
+        Evidence::metric(unit_weights(problem, |_, _| true))
     }
 }

@@ -164,7 +164,7 @@ mod tests {
                 let ends = if link.is_multiple_of(2) { [first, second] } else { [second, first] };
                 (ends[0], ends[1], weights[link])
             };
-            let evidence = Evidence::Metric { weights: (0..weights.len()).map(listed).collect() };
+            let evidence = Evidence::metric((0..weights.len()).map(listed).collect());
             let all: u32 = weights.iter().sum();
             assert_eq!(value(&problem, &evidence), Ok(Rational::new(weight as i128, all.into())));
         }

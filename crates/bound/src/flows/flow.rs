@@ -92,7 +92,7 @@ pub fn flow_bound(problem: &Problem, limit: &FlowLimit) -> Result<FlowBound, Flo
     instance.check_size(variables, limit)?;
     let flow = collsynth_lp::least_load(&instance.network, &instance.generators, &limit.solver)?;
     let mut rounding = Rounding::new(|rounded: &[u32]| {
-        certificate::value(problem, &Evidence::Metric { weights: weights(&instance.pairs, rounded) }).ok()
+        certificate::value(problem, &Evidence::metric(weights(&instance.pairs, rounded))).ok()
     });
     rounding.add(&flow.lengths, &FINE);
     Ok(FlowBound {
@@ -102,7 +102,7 @@ pub fn flow_bound(problem: &Problem, limit: &FlowLimit) -> Result<FlowBound, Flo
         finding: rounding.best.map(|(at_least, rounded)| {
             let weights = weights(&instance.pairs, &rounded);
             let words = words::metric(problem, &weights, at_least);
-            let claim = Claim::Volume(VolumeBound { at_least, evidence: Evidence::Metric { weights } });
+            let claim = Claim::Volume(VolumeBound { at_least, evidence: Evidence::metric(weights) });
             BoundFinding { name: "flow LP", claim, words }
         }),
     })

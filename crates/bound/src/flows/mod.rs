@@ -2,6 +2,7 @@
 
 mod crowding;
 pub mod flow;
+pub mod repeated;
 pub mod rounding;
 pub mod stars;
 pub mod weighted;

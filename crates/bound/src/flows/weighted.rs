@@ -39,9 +39,8 @@ pub fn best_metric(problem: &Problem) -> Option<(Rational, Weights)> {
     let ends = |link: usize| (problem.topology().link(links[link]).from, problem.topology().link(links[link]).to);
     let firsts: Vec<usize> = (0..links.len()).filter(|&link| link == 0 || ends(link) != ends(link - 1)).collect();
     let pairs = joined_pairs(problem);
-    let mut rounding = Rounding::new(|rounded: &[u32]| {
-        certificate::value(problem, &Evidence::Metric { weights: weights(&pairs, rounded) }).ok()
-    });
+    let mut rounding =
+        Rounding::new(|rounded: &[u32]| certificate::value(problem, &Evidence::metric(weights(&pairs, rounded))).ok());
     for lengths in raise(problem, &links, (WORK / size).min(MOST_ROUNDS)) {
         rounding.add(&firsts.iter().map(|&link| lengths[link]).collect::<Vec<f64>>(), &GREATEST);
     }

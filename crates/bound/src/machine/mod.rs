@@ -2,4 +2,5 @@
 
 pub mod hops;
 pub mod link_table;
+pub mod period;
 pub mod symmetry;

@@ -29,13 +29,11 @@
 //!
 //! Evidence about failed ranks is refused.
 
-use super::search::{INFINITE, Orientation, Search, hops};
+use super::search::{INFINITE, hops};
 use super::stepped::stepped_value_within;
-use super::trees::owed_trees;
 use super::work::size;
-use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, Work, over_time};
+use super::{CertificateError, Evidence, JointBound, Rational, StepsBound, VolumeBound, Work, metric, over_time};
 use crate::collective::{Pattern, Who};
-use crate::exact::sum_of_products;
 use crate::problem::Problem;
 use crate::topology::{Link, RankId, Topology};
 
@@ -114,7 +112,8 @@ fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
 
 /// The volume in messages that a piece of evidence proves, exactly; 0 if nothing needs to cross a cut.
 ///
-/// A metric takes one Dijkstra search per origin (a single one for scatter and gather). Where messages go to, or come
+/// A metric takes one Dijkstra search per origin (a single one for scatter and gather; for an all_to_all with a period
+/// with which all that failed repeats, one for each rank of a cell). Where messages go to, or come
 /// from, several ranks, it takes `O(3^k * N + 2^k * links * log N)` time and `O(2^k * N)` memory for each group of `k`
 /// live ones, and is refused if that is too much. A cut or partition takes O(links).
 ///
@@ -129,66 +128,11 @@ pub fn value(problem: &Problem, evidence: &Evidence) -> Result<Rational, Certifi
 fn value_within(problem: &Problem, evidence: &Evidence, work: &mut Work) -> Result<Rational, CertificateError> {
     work.take(size(problem.topology()))?;
     match evidence {
-        Evidence::Metric { weights } => metric(problem, weights, work),
+        Evidence::Metric { period, weights } => metric::value(problem, period.as_deref(), weights, work),
         Evidence::Cut { ranks } => cut(problem, ranks),
         Evidence::MetricOverTime { width, rank, weights } => over_time::value(problem, *width, *rank, weights, work),
         Evidence::Partition { blocks } => partition(problem, blocks),
     }
-}
-
-fn metric(problem: &Problem, weights: &[(RankId, RankId, u32)], work: &mut Work) -> Result<Rational, CertificateError> {
-    let topology = problem.topology();
-    let kind = &problem.collective().kind;
-    let pattern = kind.pattern();
-    if pattern == Pattern::EveryToEvery {
-        return Err(CertificateError::wrong_evidence("a metric", kind));
-    }
-    let weight = link_weights(topology, weights)?;
-    let scale = capacity(topology, &weight)?;
-    let owed = match pattern {
-        Pattern::OneToOne => owed_distance(problem, &weight, work)?,
-        _ => owed_trees(problem, &weight, work)?,
-    };
-    let scale = scale.checked_mul(problem.parts().into()).ok_or(CertificateError::TooLarge)?;
-    Ok(Rational::new(owed, scale))
-}
-
-/// The weight times the capacity of all live links: at least 1.
-pub(super) fn capacity(topology: &Topology, weight: &[u32]) -> Result<i128, CertificateError> {
-    let links = topology.live_links().map(|id| (weight[id.index()].into(), topology.link(id).capacity.into()));
-    match sum_of_products(links) {
-        Some(0) => Err(CertificateError::NoWeight),
-        scale => scale.ok_or(CertificateError::TooLarge),
-    }
-}
-
-/// The distance from origin to destination, in these weights of links, summed over all chunks that go from one rank to
-/// one rank.
-pub(super) fn owed_distance(problem: &Problem, weight: &[u32], work: &mut Work) -> Result<i128, CertificateError> {
-    let (topology, kind) = (problem.topology(), &problem.collective().kind);
-    let (orientation, center) = (if kind.is_to_root() { Orientation::In } else { Orientation::Out }, kind.root());
-    let mut search = Search::new(topology, weight, orientation);
-    let mut total = 0_i128;
-    for near in topology.live_ranks().filter(|&rank| center.is_none_or(|center| center == rank)) {
-        work.take(topology.rank_count() as u64)?;
-        let distance = search.from(near);
-        for far in topology.live_ranks() {
-            let (origin, dest) = if orientation == Orientation::Out { (near, far) } else { (far, near) };
-            match (problem.owed(origin, dest), distance[far.index()]) {
-                (0, _) => {}
-                (_, INFINITE) => {
-                    let (from, to) = (topology.rank_label(origin), topology.rank_label(dest));
-                    return Err(CertificateError::Unreachable { from, to });
-                }
-                (chunks, distance) => {
-                    let sum = sum_of_products([(total, 1), (chunks.into(), distance.into())]);
-                    total = sum.ok_or(CertificateError::TooLarge)?;
-                }
-            }
-        }
-        work.take(search.steps())?;
-    }
-    Ok(total)
 }
 
 fn cut(problem: &Problem, ranks: &[RankId]) -> Result<Rational, CertificateError> {
@@ -292,25 +236,6 @@ fn over_capacity(
         0 => Err(CertificateError::NoCapacity { between }),
         room => Ok(Rational::new(messages, room)),
     }
-}
-
-/// The weight of each link; both links of a pair joined by two have its weight.
-pub(super) fn link_weights(
-    topology: &Topology,
-    weights: &[(RankId, RankId, u32)],
-) -> Result<Vec<u32>, CertificateError> {
-    let mut stated: Vec<Option<u32>> = vec![None; topology.links().len()];
-    for &(from, to, weight) in weights {
-        let mut links = topology.links_between(from, to).peekable();
-        let label = |rank| topology.rank_label(rank);
-        if links.peek().is_none() {
-            return Err(CertificateError::UnknownLink { from: label(from), to: label(to) });
-        }
-        if links.any(|id| stated[id.index()].replace(weight).is_some()) {
-            return Err(CertificateError::RepeatedLink { from: label(from), to: label(to) });
-        }
-    }
-    Ok(stated.into_iter().map(|weight| weight.unwrap_or(0)).collect())
 }
 
 /// For each rank, the set it is in; sets must be disjoint and hold live ranks only.

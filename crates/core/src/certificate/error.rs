@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::Rational;
 use crate::collective::{Kind, Pattern};
+use crate::topology::PeriodError;
 
 /// What is wrong with a certificate, in words for the person who wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -28,6 +29,17 @@ pub enum CertificateError {
     UnknownLink { from: String, to: String },
     #[error("two weights are given to the link from rank {from} to rank {to}: give one")]
     RepeatedLink { from: String, to: String },
+    #[error("weights with a period are for tori that look the same from every rank: state each weight without one")]
+    NoTranslations,
+    #[error(transparent)]
+    Period(#[from] PeriodError),
+    #[error(
+        "a weight is given to a link from rank {rank}: with a period, name links from ranks of the first cell, whose \
+         coordinates are below the period"
+    )]
+    OtherCell { rank: String },
+    #[error("with the period, weights are given to {stated} links, but the machine has {links}: give each link one")]
+    TooManyWeights { stated: usize, links: usize },
     #[error(
         "a weight is given to the links from rank {from} to rank {to} at the times {first} to {last}: they are 1 to {units}"
     )]

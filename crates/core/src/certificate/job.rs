@@ -19,7 +19,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::{block_of, capacity, link_weights, owed_distance};
+use super::check::block_of;
+use super::metric::{capacity, link_weights, owed_distance};
 use super::work::size;
 use super::{CertificateError, Rational, Work, whole_width};
 use crate::collective::{Kind, Pattern, Who};

@@ -13,6 +13,7 @@
 mod check;
 mod error;
 mod job;
+mod metric;
 mod over_time;
 mod search;
 mod stepped;
@@ -22,6 +23,7 @@ mod work;
 pub use check::{check_joint, check_steps, check_volume, value};
 pub use error::CertificateError;
 pub use job::{JobBound, check_job, job_value};
+pub use metric::every_weight;
 pub use stepped::stepped_value;
 pub use work::{MOST_STEPS, Work};
 
@@ -135,8 +137,11 @@ pub enum Evidence {
     /// messages of these weights, over the sum of weight times capacity of all live links. For all kinds but all_reduce
     /// and barrier. Trees to several ranks are weighed exactly, so for groups of a dozen ranks at most.
     Metric {
-        /// `(from, to, weight)`, at most one entry per pair; if two links join it, each has this weight.
-        weights: Vec<(RankId, RankId, u32)>,
+        /// With a period, the weights are of links from ranks of the first cell, and of all translations of these links
+        /// by multiples of the period: see [`every_weight`].
+        period: Option<Vec<u32>>,
+        /// At most one entry per pair of ranks; if two links join it, each has this weight.
+        weights: Vec<LinkWeight>,
     },
     /// A set of ranks: what must enter it, over the capacity into it (for reduce_scatter and reduce: what must leave
     /// it, over the capacity out of it). For all_gather, all_reduce_gathered, broadcast, all_reduce, reduce_scatter,
@@ -165,6 +170,16 @@ pub enum Evidence {
         blocks: Vec<Vec<RankId>>,
     },
 }
+
+impl Evidence {
+    /// A metric whose weights are stated one by one.
+    pub fn metric(weights: Vec<LinkWeight>) -> Self {
+        Self::Metric { period: None, weights }
+    }
+}
+
+/// `(from, to, weight)`: the weight of the links from one rank to another.
+pub type LinkWeight = (RankId, RankId, u32);
 
 /// A weight of the links from one rank to another in the units of time (or steps) `first..=last`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,15 +31,15 @@ fn arc_cut(topology: &Topology, i: u32, j: u32) -> Evidence {
         let low = shape.position(if positive { link.from } else { link.to }, 0);
         (dim == 0 && [i, j].contains(&low)).then_some((link.from, link.to, 1))
     });
-    Evidence::Metric { weights: weights.collect() }
+    Evidence::metric(weights.collect())
 }
 
 fn hop_metric(topology: &Topology) -> Evidence {
-    Evidence::Metric { weights: topology.links().iter().map(|link| (link.from, link.to, 1)).collect() }
+    Evidence::metric(topology.links().iter().map(|link| (link.from, link.to, 1)).collect())
 }
 
 fn weights(list: &[(u32, u32, u32)]) -> Evidence {
-    Evidence::Metric { weights: list.iter().map(|&(from, to, weight)| (RankId(from), RankId(to), weight)).collect() }
+    Evidence::metric(list.iter().map(|&(from, to, weight)| (RankId(from), RankId(to), weight)).collect())
 }
 
 fn set(ranks: &[u32]) -> Evidence {

@@ -243,7 +243,7 @@ mod tests {
 
     fn proven_by(problem: Problem, weights: &[(u32, u32, u32)]) -> Result<Rational, CertificateError> {
         let weights = weights.iter().map(|&(from, to, weight)| (RankId(from), RankId(to), weight)).collect();
-        value(&problem, &Evidence::Metric { weights })
+        value(&problem, &Evidence::metric(weights))
     }
 
     const BLOCKS: [&[u32]; 4] = [&[0, 1, 4, 5], &[2, 3, 6, 7], &[8, 9, 12, 13], &[10, 11, 14, 15]];

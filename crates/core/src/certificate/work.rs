@@ -25,6 +25,12 @@ impl Default for Work {
 }
 
 impl Work {
+    /// The steps that are left.
+    #[cfg(test)]
+    pub(super) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Takes some steps.
     pub(super) fn take(&mut self, steps: u64) -> Result<(), CertificateError> {
         let is_left = steps <= self.left;

@@ -264,7 +264,11 @@ fn evidence() -> impl Strategy<Value = Evidence> {
     let rank = || (0_u32..9).prop_map(RankId);
     let set = || proptest::collection::vec(rank(), 0..4);
     prop_oneof![
-        proptest::collection::vec((rank(), rank(), 0_u32..5), 0..4).prop_map(|weights| Evidence::Metric { weights }),
+        (
+            proptest::option::of(proptest::collection::vec(0_u32..9, 0..4)),
+            proptest::collection::vec((rank(), rank(), 0_u32..5), 0..4),
+        )
+            .prop_map(|(period, weights)| Evidence::Metric { period, weights }),
         set().prop_map(|ranks| Evidence::Cut { ranks }),
         (0_u32..9, proptest::option::of(rank()), windows())
             .prop_map(|(width, rank, weights)| Evidence::MetricOverTime { width, rank, weights }),

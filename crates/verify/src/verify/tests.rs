@@ -326,7 +326,7 @@ fn c001_bounds_must_be_proven() {
         Verified::new(Solution { problem, schedule, bounds, origin: None }, &Options::default())
     };
     let separate = |steps_at_least, volume_at_least: i128| {
-        let evidence = Evidence::Metric { weights: vec![(RankId(0), RankId(1), 1), (RankId(0), RankId(2), 1)] };
+        let evidence = Evidence::metric(vec![(RankId(0), RankId(1), 1), (RankId(0), RankId(2), 1)]);
         let steps = Some(StepsBound { at_least: steps_at_least, from: RankId(0), to: RankId(1) });
         let volume = Some(VolumeBound { at_least: volume_at_least.into(), evidence });
         judge(Bounds { steps, volume, joint: Vec::new() })

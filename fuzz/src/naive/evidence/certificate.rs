@@ -63,7 +63,12 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
     };
     let timed = required.contains(&"width");
     let ranked = timed || sort == "joint";
-    let keys = faults.object(claim, required, if ranked { &["rank"] } else { &[] })?;
+    let optional: &[&str] = match required {
+        _ if ranked => &["rank"],
+        ["at_least", "kind", "weights"] => &["period"],
+        _ => &[],
+    };
+    let keys = faults.object(claim, required, optional)?;
     let mut evidence = Evidence { file, keys, faults, unchecked: false };
     let at_least = match sort {
         "steps" => evidence.integer("at_least").map(|top| Fraction::new(top, 1u8)),
@@ -94,6 +99,9 @@ pub(super) struct Evidence<'a> {
     pub(super) faults: &'a mut Faults,
     unchecked: bool,
 }
+
+/// Entries of `weights`: ranks, then integers.
+type Entries = Vec<(usize, usize, Vec<u64>)>;
 
 /// What evidence proves; `None` within: it does not fit. `None` outside: it cannot be read.
 pub(super) type Proof = Option<Option<Fraction>>;
@@ -135,7 +143,7 @@ impl Evidence<'_> {
     }
 
     /// The entries of `weights`: ranks, then integers.
-    pub(super) fn entries(&mut self, integers: usize) -> Option<Vec<(usize, usize, Vec<u64>)>> {
+    pub(super) fn entries(&mut self, integers: usize) -> Option<Entries> {
         let mut entries = Vec::new();
         for entry in self.faults.list(self.keys.get("weights")?)? {
             let entry = self.faults.list(entry)?;
@@ -194,8 +202,28 @@ impl Evidence<'_> {
         }
     }
 
+    /// With a period, the entries of all links that these stand for; `None` within: they do not fit.
+    fn repeated(&mut self, entries: Entries) -> Option<Option<Entries>> {
+        let Some(period) = self.keys.get("period") else { return Some(Some(entries)) };
+        let numbers = self.faults.list(period)?.iter().map(|number| self.faults.integer(number, 0, "F003"));
+        let period = numbers.collect::<Option<Vec<u64>>>()?;
+        let machine = &self.file.machine;
+        let is_first = |entry: &(usize, usize, Vec<u64>)| machine.is_first(entry.0, &period);
+        if !machine.looks_alike() || !machine.repeats(&period) || !entries.iter().all(is_first) {
+            return Some(None);
+        }
+        let multiples = (0..machine.ranks()).filter(|&rank| machine.is_multiple(rank, &period));
+        let image = |by: usize| {
+            entries
+                .iter()
+                .map(move |(from, to, rest)| (machine.translated(*from, by), machine.translated(*to, by), rest.clone()))
+        };
+        Some(Some(multiples.flat_map(image).collect()))
+    }
+
     fn metric(&mut self) -> Proof {
         let entries = self.entries(1)?;
+        let Some(entries) = self.repeated(entries)? else { return Some(None) };
         let pairs: BTreeSet<_> = entries.iter().map(|(from, to, _)| (*from, *to)).collect();
         let task = &self.file.task;
         if ["all_reduce", "barrier"].contains(&&task.kind[..])

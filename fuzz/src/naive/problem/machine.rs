@@ -318,6 +318,38 @@ impl Machine {
             && self.twist.iter().all(|row| (0..row.len()).all(|dim| divides(dim, row[dim])))
     }
 
+    /// Is a rank in the first cell: are all its positions below the period?
+    pub fn is_first(&self, rank: usize, period: &[u64]) -> bool {
+        (0..period.len()).all(|dim| (self.position(rank, dim) as u64) < period[dim])
+    }
+
+    /// Does a translation by this rank take cells onto cells?
+    pub fn is_multiple(&self, rank: usize, period: &[u64]) -> bool {
+        (0..period.len()).all(|dim| (self.position(rank, dim) as u64).is_multiple_of(period[dim]))
+    }
+
+    /// Does it look the same from every rank, as built?
+    pub fn looks_alike(&self) -> bool {
+        let alike =
+            |extents: &Vec<usize>| extents.iter().zip(&self.wraps).all(|(&extent, &wraps)| wraps || extent <= 2);
+        self.torus.as_ref().is_some_and(alike)
+    }
+
+    /// Where a rank comes to stand if rank 0 comes to stand on `by`.
+    pub fn translated(&self, rank: usize, by: usize) -> usize {
+        let extents = self.torus.as_deref().unwrap_or_default();
+        let mut sum: Vec<usize> =
+            (0..extents.len()).map(|dim| self.position(rank, dim) + self.position(by, dim)).collect();
+        for (dim, &extent) in extents.iter().enumerate() {
+            // What a wrap shifts has no wrap that shifts anything, and may be far beyond its end for now.
+            if self.twist[dim].iter().any(|&shift| shift > 0) && sum[dim] >= extent {
+                sum[dim] -= extent;
+                sum.iter_mut().zip(&self.twist[dim]).for_each(|(at, shift)| *at += shift);
+            }
+        }
+        sum.iter().zip(extents).rev().fold(0, |number, (&at, &extent)| number * extent + at % extent)
+    }
+
     /// Every switch takes the cables of its face of every cell.
     fn fail_switches(&mut self, switches: Option<&Value>, period: Option<&Value>, faults: &mut Faults) -> Option<()> {
         let switches = switches.map_or(Some(&[][..]), |list| faults.list(list))?;

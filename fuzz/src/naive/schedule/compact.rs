@@ -48,18 +48,12 @@ pub fn expand(file: &File) -> Option<File> {
     let (mut multiples, mut in_cells) = (Vec::new(), BTreeSet::new());
     let mut is_first = vec![true; machine.ranks()];
     if let Some((period, chunks)) = &file.period {
-        let extents = machine.torus.as_ref()?;
         if !machine.repeats(period) || !ascending(chunks) {
             return None;
         }
-        let position =
-            |rank: usize, dim: usize| (rank / extents[..dim].iter().product::<usize>() % extents[dim]) as u64;
-        let dims = 0..extents.len();
-        let every = |rank: usize, test: &dyn Fn(u64, u64) -> bool| {
-            dims.clone().all(|dim| test(position(rank, dim), period[dim]))
-        };
-        multiples.extend((0..machine.ranks()).filter(|&rank| every(rank, &|at, length| at.is_multiple_of(length))));
-        is_first = (0..machine.ranks()).map(|rank| every(rank, &|at, length| at < length)).collect();
+        let ranks = 0..machine.ranks();
+        multiples.extend(ranks.clone().filter(|&rank| machine.is_multiple(rank, period)));
+        is_first = ranks.map(|rank| machine.is_first(rank, period)).collect();
         for &chunk in chunks {
             if !is_first[shift.owner(chunk)] {
                 return None;
@@ -149,35 +143,17 @@ pub struct Shift<'a> {
 impl<'a> Shift<'a> {
     /// The translations, if there are any.
     pub fn of(machine: &'a Machine, task: &'a Task) -> Option<Self> {
-        let extents = machine.torus.as_ref()?;
-        let alike = extents.iter().zip(&machine.wraps).all(|(&extent, &wraps)| wraps || extent <= 2);
         let divided = match &task.kind[..] {
             "all_to_all" | "all_gather" | "all_reduce_gathered" | "reduce_scatter" => true,
             "all_reduce" => task.parts.is_multiple_of(machine.ranks() as u64),
             _ => false,
         };
-        (alike && divided && !task.grouped).then_some(Self { machine, task })
+        (machine.looks_alike() && divided && !task.grouped).then_some(Self { machine, task })
     }
 
     /// The rank where a rank comes to stand.
     pub fn rank(&self, rank: usize, by: usize) -> usize {
-        let extents = self.machine.torus.as_deref().unwrap_or_default();
-        let position = |rank: usize| {
-            extents.iter().scan(rank, |rest, &extent| {
-                let at = *rest % extent;
-                *rest /= extent;
-                Some(at)
-            })
-        };
-        let mut sum: Vec<usize> = position(rank).zip(position(by)).map(|(one, other)| one + other).collect();
-        for (dim, &extent) in extents.iter().enumerate() {
-            // What a wrap shifts has no wrap that shifts anything, and may be far beyond its end for now.
-            if self.machine.twist[dim].iter().any(|&shift| shift > 0) && sum[dim] >= extent {
-                sum[dim] -= extent;
-                sum.iter_mut().zip(&self.machine.twist[dim]).for_each(|(at, shift)| *at += shift);
-            }
-        }
-        sum.iter().zip(extents).rev().fold(0, |number, (&at, &extent)| number * extent + at % extent)
+        self.machine.translated(rank, by)
     }
 
     /// The rank in the number of a chunk that translations count from.

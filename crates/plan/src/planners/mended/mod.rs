@@ -64,8 +64,6 @@ use crate::model::task::Task;
 use trees::Orphans;
 use within::Within;
 
-pub use lattice::failure_period;
-
 /// More steps are tried, up to this many, while the width is more than this share above its bound: ranks with few links
 /// left need them.
 const MORE_STEPS: u32 = 3;

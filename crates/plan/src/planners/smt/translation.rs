@@ -5,7 +5,7 @@ use collsynth_smt::{Arc, Chunk, Demand, Instance, Schedule as Found, Symmetry};
 use crate::model::task::Task;
 use collsynth_bound::keeps_demand;
 use collsynth_bound::symmetry::{Automorphism, symmetries};
-use collsynth_core::certificate::Evidence;
+use collsynth_core::certificate::{Evidence, every_weight};
 use collsynth_core::collective::{ChunkId, Combining, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
@@ -105,7 +105,9 @@ fn metrics(task: &Task<'_>, links: &[LinkId]) -> Vec<Vec<u32>> {
     let mut metrics = vec![vec![1; links.len()]];
     let known = task.sharper.map_or(task.bounds, |sharper| sharper.sharp());
     for bounds in [task.bounds, known] {
-        if let Some(Evidence::Metric { weights }) = bounds.volume.as_ref().map(|bound| &bound.evidence) {
+        if let Some(Evidence::Metric { period, weights }) = bounds.volume.as_ref().map(|bound| &bound.evidence)
+            && let Ok(weights) = every_weight(task.problem.topology(), period.as_deref(), weights)
+        {
             let length = |id: &LinkId| {
                 let link = task.problem.topology().link(*id);
                 let stated = weights.iter().find(|(from, to, _)| (*from, *to) == (link.from, link.to));

@@ -382,6 +382,11 @@ pub(in crate::json) enum VolumeBoundEntry {
     /// several, the weight of the lightest tree that joins them takes the place of the distance.
     Metric {
         at_least: RationalEntry,
+        /// With a period, the weights are of links from ranks of the first cell, and of their translations by multiples
+        /// of the period.
+        #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>"))]
+        period: Option<Vec<u32>>,
         /// `[from, to, weight]`; 0 for links not listed.
         weights: Vec<(RankEntry, RankEntry, u32)>,
     },

@@ -476,14 +476,15 @@ fn volume_bound(
 ) -> Result<VolumeBound, Fault> {
     let indexed = |fault: Fault, index, key| fault.within(PathItem::Index(index)).at(key);
     let (at_least, evidence) = match entry {
-        VolumeBoundEntry::Metric { at_least, weights } => {
+        VolumeBoundEntry::Metric { at_least, period, weights } => {
             let weigh = |(index, (from, to, weight)): (usize, &(RankEntry, RankEntry, u32))| {
                 let end = |entry, place| {
                     one(entry).map_err(|fault| indexed(fault.within(PathItem::Index(place)), index, "weights"))
                 };
                 Ok((end(from, 0)?, end(to, 1)?, *weight))
             };
-            (at_least, Evidence::Metric { weights: weights.iter().enumerate().map(weigh).collect::<Result<_, _>>()? })
+            let weights = weights.iter().enumerate().map(weigh).collect::<Result<_, _>>()?;
+            (at_least, Evidence::Metric { period: period.clone(), weights })
         }
         VolumeBoundEntry::Cut { at_least, ranks } => {
             (at_least, Evidence::Cut { ranks: several(ranks).map_err(|fault| fault.at("ranks"))? })

@@ -373,8 +373,13 @@ fn write_volume(out: &mut String, bound: &VolumeBound) -> fmt::Result {
     out.push_str("{\"at_least\": ");
     write_rational(out, bound.at_least)?;
     match &bound.evidence {
-        Evidence::Metric { weights } => {
-            out.push_str(", \"kind\": \"metric\", \"weights\": ");
+        Evidence::Metric { period, weights } => {
+            out.push_str(", \"kind\": \"metric\"");
+            if let Some(period) = period {
+                out.push_str(", \"period\": ");
+                write_list(out, ",", period)?;
+            }
+            out.push_str(", \"weights\": ");
             let triples: Vec<String> =
                 weights.iter().map(|(from, to, weight)| format!("[{from},{to},{weight}]")).collect();
             write_list(out, ", ", &triples)?;

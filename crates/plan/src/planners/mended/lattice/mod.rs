@@ -46,7 +46,6 @@
 //! Zu et al., "Resiliency at Scale: Managing Google's TPUv4 Machine Learning Supercomputer", NSDI 2024: the failures.
 
 mod negotiation;
-mod period;
 mod quotient;
 mod search;
 mod tolls;
@@ -54,6 +53,7 @@ mod trees;
 mod ways;
 mod written;
 
+use collsynth_bound::period::failure_period;
 use collsynth_core::collective::{ChunkId, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Op, Translation};
@@ -68,7 +68,6 @@ use crate::model::network::Network;
 use crate::model::widths::even_widths;
 use crate::planners::template::{TemplateSchedule, TemplateTrees};
 use negotiation::Negotiation;
-pub use period::failure_period;
 use quotient::Quotient;
 use trees::Trees;
 use ways::Ways;
