@@ -92,16 +92,19 @@ pub enum Unit {
 }
 
 /// The data of a kind.
-struct Data {
-    name: &'static str,
-    before: Who,
-    after: Who,
-    combining: Combining,
-    unit: Unit,
+#[derive(Clone, Copy)]
+pub(super) struct Data {
+    pub name: &'static str,
+    pub before: Who,
+    pub after: Who,
+    pub combining: Combining,
+    pub unit: Unit,
 }
 
 impl Kind {
-    fn data(&self) -> Data {
+    /// Asked for every chunk, of which there may be a hundred million.
+    #[inline]
+    pub(super) fn data(&self) -> Data {
         use Combining::{Never, Sum, Union};
         use Unit::{Message, Shard, Vector};
         use Who::{Every, Owner, Root};

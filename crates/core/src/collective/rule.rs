@@ -1,5 +1,6 @@
 //! A collective: its chunks, and what must be true of each.
 
+use super::kind::Data;
 use super::{ChunkId, Combining, Groups, Kind, Who};
 use crate::exact::narrow;
 use crate::topology::RankId;
@@ -60,22 +61,19 @@ impl Collective {
         if let Some(groups) = self.kind.groups() {
             return self.rule_in_groups(groups, chunk);
         }
+        let Data { before, after, combining, .. } = self.kind.data();
         let number = chunk.0 / self.parts;
-        let (origin, dest) = match (self.kind.demand(), self.kind.owners()) {
-            (Some(demand), _) => demand.pair(chunk),
-            (None, 2) => (RankId(number / ranks), RankId(number % ranks)),
-            (None, _) => (RankId(number), RankId(number)),
+        let (origin, dest) = match (self.kind.demand(), before, after) {
+            (Some(demand), ..) => demand.pair(chunk),
+            (None, Who::Owner, Who::Owner) => (RankId(number / ranks), RankId(number % ranks)),
+            (None, ..) => (RankId(number), RankId(number)),
         };
         let holders = |who, owner| match who {
             Who::Owner => Holders::One(owner),
             Who::Root(root) => Holders::One(root),
             Who::Every => Holders::Every,
         };
-        ChunkRule {
-            before: holders(self.kind.before(), origin),
-            after: holders(self.kind.after(), dest),
-            combining: self.kind.combining(),
-        }
+        ChunkRule { before: holders(before, origin), after: holders(after, dest), combining }
     }
 
     fn rule_in_groups(&self, groups: &Groups, chunk: ChunkId) -> ChunkRule {
