@@ -112,10 +112,10 @@ fn covers(proven: Rational, claimed: Rational) -> Result<(), CertificateError> {
 
 /// The volume in messages that a piece of evidence proves, exactly; 0 if nothing needs to cross a cut.
 ///
-/// A metric takes one Dijkstra search per origin (a single one for scatter and gather; for an all_to_all with a period
-/// with which all that failed repeats, one for each rank of a cell). Where messages go to, or come
-/// from, several ranks, it takes `O(3^k * N + 2^k * links * log N)` time and `O(2^k * N)` memory for each group of `k`
-/// live ones, and is refused if that is too much. A cut or partition takes O(links).
+/// A metric takes one Dijkstra search per origin: a single one for scatter and gather; for an all_to_all whose machine
+/// repeats with the period of the weights, one for each rank of a cell. Where messages go to, or come from, several
+/// ranks, it takes `O(3^k * N + 2^k * links * log N)` time and `O(2^k * N)` memory for each group of `k` live ones, and
+/// is refused if that is too much. A cut or partition takes O(links).
 ///
 /// # Errors
 ///

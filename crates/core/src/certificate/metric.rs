@@ -57,10 +57,17 @@ pub fn every_weight<'a>(
     let torus = topology.as_torus().filter(|torus| torus.is_symmetric()).ok_or(CertificateError::NoTranslations)?;
     torus.check_period(period)?;
     let label = |rank| topology.rank_label(rank);
-    if let Some(&(from, ..)) = weights.iter().find(|&&(from, ..)| !is_in_first_cell(torus, period, from)) {
-        return Err(CertificateError::OtherCell { rank: label(from) });
+    for &(from, to, _) in weights {
+        // Translations would take a rank that does not exist onto one that does.
+        if from.index().max(to.index()) >= topology.rank_count() {
+            return Err(CertificateError::UnknownLink { from: label(from), to: label(to) });
+        }
+        if !is_in_first_cell(torus, period, from) {
+            return Err(CertificateError::OtherCell { rank: label(from) });
+        }
     }
     let cells = multiples(torus, period);
+    // What saturates is refused.
     let (stated, links) = (weights.len().saturating_mul(cells.len()), topology.links().len());
     if stated > links {
         return Err(CertificateError::TooManyWeights { stated, links });
@@ -98,10 +105,11 @@ fn is_uniform(problem: &Problem) -> bool {
 
 /// Do translations by multiples of a period of the torus map live ranks onto live ranks, and live links onto live links
 /// of the same capacity? O(links * dimensions).
+#[expect(clippy::arithmetic_side_effects, reason = "a multiple of a stride below the extent is the number of a rank")]
 fn repeats(topology: &Topology, period: &[u32]) -> bool {
     let Some(torus) = topology.as_torus() else { return false };
     let dims = (0..period.len()).filter(|&dim| period[dim] < torus.extents[dim]);
-    let offsets: Vec<RankId> = dims.map(|dim| RankId(period[dim].saturating_mul(torus.stride(dim)))).collect();
+    let offsets: Vec<RankId> = dims.map(|dim| RankId(period[dim] * torus.stride(dim))).collect();
     let has_image = |link: &Link, offset: RankId| {
         let mut images = topology.links_between(torus.translated(link.from, offset), torus.translated(link.to, offset));
         images.any(|id| {
@@ -289,6 +297,8 @@ mod tests {
         assert!(refused(&machine, &[0, 2], &one).contains("does not divide"));
         assert!(refused(&machine, &[2, 2], &[[2, 3, 1]]).contains("to a link from rank 2 (2,0)"));
         assert!(refused(&machine, &[2, 2], &[[0, 2, 1]]).contains("no such link"));
+        assert!(refused(&machine, &[2, 2], &[[0, 17, 1]]).contains("no such link"));
+        assert!(refused(&machine, &[2, 2], &[[16, 1, 1]]).contains("no such link"));
         assert!(refused(&machine, &[2, 2], &[[0, 1, 1], [0, 1, 2]]).contains("give one"));
         assert!(refused(&machine, &[2, 2], &[[0, 4, 0]]).contains("no live link has a weight"));
         assert!(refused(&machine, &[1, 1], &[[0, 1, 1]; 5]).contains("given to 80 links, but the machine has 64"));
