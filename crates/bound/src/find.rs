@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use collsynth_core::certificate::{Bounds, Evidence, Rational, VolumeBound, every_weight};
+use collsynth_core::certificate::{Bounds, Evidence, Rational, VolumeBound};
 use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_lp::Limit;
@@ -148,12 +148,11 @@ fn volume_findings(
         found.push(ranked("weighted metric", volume, links, Evidence::metric(weights), words));
     }
     let floor = found.iter().map(|&(volume, ..)| volume).max();
-    if let Some((volume, evidence)) = floor.and_then(|floor| repeated_metric(problem, floor, limit))
-        && let Evidence::Metric { period, weights } = &evidence
-        && let Ok(every) = every_weight(problem.topology(), period.as_deref(), weights)
+    if let Some(finding) = floor.and_then(|floor| repeated_metric(problem, floor, limit))
+        && let Claim::Volume(bound) = &finding.claim
     {
-        let words = words::metric(problem, &every, volume);
-        found.push(ranked("repeated metric", volume, every.len() as u64, evidence, words));
+        // It proves more than all others, of however few links.
+        found.push((bound.at_least, 0, finding));
     }
     found
 }
