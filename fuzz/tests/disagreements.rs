@@ -102,6 +102,7 @@ fn certificates() {
             (300, &["C001", "holds", "refuted", "unreadable"]),
             (30, &["cut not proven", "joint not proven", "metric not proven", "metric_over_time not proven"]),
             (30, &["cut proven", "joint proven", "metric proven", "metric_over_time proven", "steps not proven"]),
+            (30, &["metric with a period proven", "metric with a period not proven"]),
             (5, &["partition not proven", "partition proven", "steps proven", "groups without relays"]),
             (20, &["steps optimal", "steps above", "volume optimal", "volume above", "2^127 holds", "2^64 refuted"]),
         ],

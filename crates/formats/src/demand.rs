@@ -222,8 +222,11 @@ mod tests {
         }
 
         #[test]
-        fn every_matrix_is_read(rows in (1..5_usize).prop_flat_map(|size| prop::collection::vec(prop::collection::vec(0..99_u32, size), size))) {
-            let lines = |separator: &str| rows.iter().map(|row| row.iter().map(u32::to_string).collect::<Vec<_>>().join(",")).collect::<Vec<_>>().join(separator);
+        fn every_matrix_is_read(
+            rows in (1..5_usize).prop_flat_map(|size| prop::collection::vec(prop::collection::vec(0..99_u32, size), size)),
+        ) {
+            let line = |row: &Vec<u32>| row.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+            let lines = |separator: &str| rows.iter().map(line).collect::<Vec<_>>().join(separator);
             let ranks = rows.len() as u32;
             let read = parse_demand(&lines("\n"), ranks).unwrap();
             assert_eq!(read.counts().collect::<Vec<_>>(), rows.concat());

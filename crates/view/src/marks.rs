@@ -180,4 +180,17 @@ mod tests {
         let marks = Marks::of_volume(&topology, &Evidence::metric(weights[1..].to_vec()));
         assert!(marks.ranks.iter().all(|&side| side == 0), "one link less is no cut");
     }
+
+    #[test]
+    fn weights_with_a_period_mark_the_links_of_every_cell() {
+        let topology = torus();
+        let weights = vec![(RankId(1), RankId(2), 3), (RankId(5), RankId(1), 2)];
+        let marks = Marks::of_volume(&topology, &Evidence::Metric { period: Some(vec![4, 2]), weights });
+        let weight = |from, to| {
+            let mut links = topology.links_between(RankId(from), RankId(to));
+            links.next().map(|link| marks.links[link.index()])
+        };
+        assert_eq!([weight(1, 2), weight(9, 10), weight(5, 1), weight(13, 9)], [Some(3), Some(3), Some(2), Some(2)]);
+        assert_eq!((marks.marked(), weight(0, 4)), (4, Some(0)));
+    }
 }

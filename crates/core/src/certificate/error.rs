@@ -41,7 +41,8 @@ pub enum CertificateError {
     #[error("with the period, weights are given to {stated} links, but the machine has {links}: give each link one")]
     TooManyWeights { stated: usize, links: usize },
     #[error(
-        "a weight is given to the links from rank {from} to rank {to} at the times {first} to {last}: they are 1 to {units}"
+        "a weight is given to the links from rank {from} to rank {to} at the times {first} to {last}: they are 1 to \
+         {units}"
     )]
     WrongWindow { first: u32, last: u32, units: u32, from: String, to: String },
     #[error("for {kind}, {evidence} {}", if *.wanted { "names one rank" } else { "names no rank" })]
@@ -56,7 +57,8 @@ pub enum CertificateError {
     )]
     TooManyTerminals { terminals: usize, ranks: usize, most: u64 },
     #[error(
-        "to weigh the trees of {groups} groups takes {steps} steps, more than {most}: use a cut, or fewer or smaller groups"
+        "to weigh the trees of {groups} groups takes {steps} steps, more than {most}: use a cut, or fewer or smaller \
+         groups"
     )]
     TooManyTrees { groups: usize, steps: u64, most: u64 },
     #[error("to check it takes more than the {most} steps left for all bounds of a file: use fewer or simpler ones")]

@@ -33,7 +33,10 @@ pub enum TopologyError {
     RankFailedTwice { rank: RankId },
     #[error("ranks {from} and {to} are not neighbors; neighbors of {from} are {neighbors}")]
     NotNeighbors { from: String, to: String, neighbors: String },
-    #[error("ranks {from} and {to} are not neighbors in {stated}{}", actual.as_ref().map(|dim| format!(": they are in {dim}")).unwrap_or_else(|| ": an explicit graph has no dimensions".to_owned()))]
+    #[error(
+        "ranks {from} and {to} are not neighbors in {stated}: {}",
+        actual.as_ref().map_or("an explicit graph has no dimensions".to_owned(), |dim| format!("they are in {dim}"))
+    )]
     WrongDimension { from: String, to: String, stated: String, actual: Option<String> },
     #[error("two cables join ranks {from} and {to}: say which one with {}", choices.join(" or "))]
     AmbiguousCable { from: String, to: String, choices: Vec<String> },

@@ -18,6 +18,8 @@ use crate::naive::schedule::file::File;
 pub struct Claim {
     /// `steps`, `joint`, or the kind of a claim of the volume.
     pub kind: String,
+    /// Is its evidence stated for one cell?
+    pub has_period: bool,
     /// What is claimed.
     pub at_least: Fraction,
     /// Of a joint claim: for so many steps.
@@ -84,7 +86,8 @@ pub fn proven(file: &File, sort: &str, claim: &Value, faults: &mut Faults) -> Op
     };
     let kind = all.get("kind").and_then(text).filter(|_| sort == "volume").unwrap_or(sort).to_string();
     let steps = keys.get("steps").and_then(Value::as_u64);
-    Some(Claim { kind, at_least: at_least?, steps, proven: proven?, unchecked: evidence.unchecked })
+    let has_period = keys.contains_key("period");
+    Some(Claim { kind, has_period, at_least: at_least?, steps, proven: proven?, unchecked: evidence.unchecked })
 }
 
 /// The machine; where relays are forbidden, without the links that join no two members of a group.

@@ -78,7 +78,8 @@ pub fn judged(file: &File) -> Result<Judged, Faults> {
             Some("C002") => "not checked",
             Some(_) => "not proven",
         };
-        opinion.reached.insert(format!("{} {proven}", claim.kind));
+        let repeated = if claim.has_period { " with a period" } else { "" };
+        opinion.reached.insert(format!("{}{repeated} {proven}", claim.kind));
         claim.code().into_iter().for_each(|code| opinion.count(code));
     }
     let mut states = vec![beginning(file)];
