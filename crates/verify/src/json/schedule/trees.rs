@@ -1,6 +1,6 @@
 //! Moves that are listed chunk by chunk: to each rank of a tree, or from it, one.
 
-use crate::guard::limits::MEMORY_WORD;
+use crate::guard::limits::{MEMORY_WORD, PER_BYTE};
 use crate::json::code::FormatCode;
 use crate::json::error::Fault;
 use crate::json::locate::PathItem;
@@ -18,6 +18,12 @@ pub(in crate::json) const NO_PARENT: char = '.';
 const BYTES_A_MOVE: u64 = (size_of::<Move>() + 2 * size_of::<ChunkId>()) as u64;
 /// Memory for a transfer in the schedule and in what mirrors it.
 const BYTES_A_TRANSFER: u64 = 2 * size_of::<Transfer>() as u64;
+/// The fewest bytes of text that list a move: the letter of its parent, its step and a comma.
+const TEXT_A_MOVE: u64 = 3;
+/// What the text of a listed move leaves of the memory that reading a text of this length may take: it makes a letter
+/// and a number of it. With [`PER_BYTE`] of the room that is all that a move needs, so that only chunks that share a
+/// tree can make a list too large.
+const SPARE_A_MOVE: u64 = (BYTES_A_MOVE + BYTES_A_TRANSFER).saturating_sub(PER_BYTE * TEXT_A_MOVE);
 
 /// The moves of chunks between ranks and their parents.
 pub(in crate::json) struct Tree {
@@ -41,7 +47,7 @@ type Move = (u32, u32, u32);
 /// # Errors
 ///
 /// A [`Fault`] of the list: the machine is no torus with as few dimensions as there are letters, a tree does not fit it
-/// or the steps, or more than `room` bytes are needed.
+/// or the steps, or more is needed than `room` bytes and what the text of the moves leaves.
 pub(in crate::json) fn schedule(
     problem: &Problem,
     widths: &[u32],
@@ -54,6 +60,8 @@ pub(in crate::json) fn schedule(
     let Some(dims) = dims else {
         return Err(fault(format!("trees need a torus of at most {} dimensions: list transfers", LETTERS.len())));
     };
+    let listed: u64 = trees.iter().map(|tree| tree.steps.len() as u64).sum();
+    let room = room.saturating_add(SPARE_A_MOVE * listed);
     let too_large = |needed: u64| {
         let (needed, most) = (needed.div_ceil(1 << 20), room >> 20);
         fault(format!("these trees take {needed} MiB, more than {most} MiB: {MEMORY_WORD} allows more"))
@@ -147,5 +155,37 @@ impl Links {
         let dim = LETTERS.find(letter.to_ascii_lowercase()).filter(|&dim| dim < self.dims)?;
         let place = 2 * (rank.index() * self.dims + dim) + usize::from(letter.is_ascii_uppercase());
         self.of[place][usize::from(op == Op::Copy)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NO_PARENT, PER_BYTE, TEXT_A_MOVE, Tree, schedule};
+    use collsynth_core::collective::{ChunkId, Collective, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::schedule::Op;
+    use collsynth_core::topology::{Shape, Topology, TopologySpec, Torus};
+
+    /// Trees of one chunk each, as they are written, are read within what a text of their length may take, however
+    /// few moves share a transfer; chunks that share a tree soon take more.
+    #[test]
+    fn what_is_listed_one_by_one_is_never_too_large() {
+        let torus = TopologySpec::new(Shape::Torus(Torus::new(&[6])));
+        let problem =
+            |parts| Problem::new(Topology::new(torus.clone()).unwrap(), Collective { kind: Kind::AllReduce, parts });
+        let tree = |chunks: std::ops::Range<u32>| Tree {
+            op: Op::Reduce,
+            parents: format!("{NO_PARENT}XXXXX"),
+            steps: (5 * chunks.start + 1..=5 * chunks.start + 5).rev().collect(),
+            chunks: chunks.map(ChunkId).collect(),
+        };
+        let room = |trees: &[Tree]| trees.iter().map(|tree| PER_BYTE * TEXT_A_MOVE * tree.steps.len() as u64).sum();
+        let alone: Vec<Tree> = (0..3).map(|chunk| tree(chunk..chunk + 1)).collect();
+        let read =
+            schedule(&problem(3).unwrap(), &[1; 15], &alone, room(&alone)).map_err(|fault| fault.message).unwrap();
+        assert_eq!(read.step_count(), read.move_count(), "no moves share a transfer");
+        let shared = [tree(0..20)];
+        let error = schedule(&problem(20).unwrap(), &[1; 15], &shared, room(&shared)).unwrap_err();
+        assert!(error.message.contains("SYNTH_MAX_MEMORY allows more"), "{}", error.message);
     }
 }
