@@ -232,6 +232,29 @@ fn roots_of_several_ranks_save_steps() {
     }
 }
 
+/// Ranks around a failure are the roots of many chunks. Their neighbors take first what these ranks lack, else steps
+/// stay narrow until all of their chunks have set out (66 to 88 steps here); and around a dead rank, some chunks begin
+/// elsewhere, else all set out from its neighbors (278, 162 and 78 units of width).
+#[test]
+fn what_begins_around_a_failure_spreads_soon() {
+    let cases = [
+        // Extents, dead cables, dead ranks, parts, most steps, most total width.
+        (&[16, 16][..], &[(0, 1)][..], &[][..], 384, 62, 194),
+        (&[16, 16], &[(85, 86)], &[], 384, 62, 194),
+        (&[16, 16], &[(100, 116)], &[], 384, 62, 194),
+        (&[8, 8, 8], &[(5, 13), (77, 78), (200, 264)], &[], 768, 60, 268),
+        (&[8, 8, 8], &[(0, 64), (450, 451), (500, 508)], &[], 768, 60, 268),
+        (&[8, 8, 8], &[], &[37], 768, 60, 268),
+        (&[16, 16], &[], &[200], 256, 70, 146),
+        (&[8, 8], &[], &[37], 128, 36, 72),
+    ];
+    for (extents, cables, ranks, parts, most_steps, most_width) in cases {
+        let plan = plan("matching", &torus(extents, cables, ranks), Kind::AllReduce, parts).unwrap();
+        let (steps, width) = (plan.schedule.step_count(), plan.schedule.total_width());
+        assert!(steps <= most_steps && width <= most_width, "{extents:?} {cables:?} {ranks:?}: {steps} steps, {width}");
+    }
+}
+
 /// In few parts steps are most of the width, so centers are as large as they can be.
 #[test]
 fn whole_vectors_are_swapped_among_many_roots() {

@@ -98,13 +98,17 @@ impl<'a> Halves<'a> {
         let capacity: u64 = topology.live_links().map(|id| u64::from(topology.link(id).capacity)).sum();
         let arrivals = u64::from(parts) * topology.live_rank_count().saturating_sub(1 << doublings) as u64;
         let least = if doublings == 0 { least.div_ceil(2) } else { arrivals.div_ceil(capacity.max(1)) as u32 };
-        let needed = |width: u32| self.own_needs(width, doublings).iter().map(|&need| u64::from(need)).sum::<u64>();
         let (mut low, mut high) = (least.max(1), parts.max(least).max(1));
         while low < high {
             let middle = low + (high - low) / 2;
-            if needed(middle) <= u64::from(parts) { high = middle } else { low = middle + 1 }
+            if self.needed(middle, doublings) <= u64::from(parts) { high = middle } else { low = middle + 1 }
         }
         low
+    }
+
+    /// If roots are free: must ranks with few links be the roots of most chunks, in the least total width?
+    pub fn is_crowded(&self, bounds: &Bounds) -> bool {
+        self.has_free_roots() && 2 * self.needed(self.least_width(bounds, 0), 0) > u64::from(self.problem.parts())
     }
 
     /// Are chunks both collected and spread?
@@ -129,6 +133,11 @@ impl<'a> Halves<'a> {
             needs[rank.index()] = need.saturating_sub(u32::try_from(centers).unwrap_or(u32::MAX));
         }
         needs
+    }
+
+    /// All of these chunks.
+    fn needed(&self, width: u32, doublings: usize) -> u64 {
+        self.own_needs(width, doublings).into_iter().map(u64::from).sum()
     }
 
     /// How often a root can be doubled.

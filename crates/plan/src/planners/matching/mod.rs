@@ -13,7 +13,8 @@
 //! ```
 //!
 //! In the first steps few chunks are near a rank, and room beyond them is lost. So a step is as wide as lets every rank
-//! make up for its idle links by the end (`spread`).
+//! make up for its idle links by the end, and the neighbors of a rank that can lose no more take what it lacks
+//! (`spread`).
 //!
 //! Backward in time over reversed links the same spreads collect: that plans reduce_scatter. An all_reduce collects
 //! every chunk at a root, then spreads it from there. Its roots are free: a rank with few links is the root of more
@@ -83,8 +84,10 @@ const IDLE: [f64; 8] = [1.0, 0.0, 0.5, 0.75, 0.25, 2.0, 4.0, 8.0];
 const IDLE_WITHIN: [f64; 3] = [1.0, 2.0, 0.5];
 /// Steps of a half beyond the fewest, in tries where steps count.
 const MORE_STEPS: [Steps; 5] = [Steps::More(0), Steps::More(1), Steps::More(2), Steps::More(3), Steps::More(5)];
-/// Tries with fewer roots at weak ranks, where steps count: volumes above the least, in sixteenths.
-const WIDER: [u32; 3] = [0, 4, 1];
+/// Tries with fewer roots at weak ranks, where steps count: volumes above the least, in 64ths.
+const WIDER: [u32; 3] = [0, 16, 4];
+/// The same where weak ranks would be the roots of most chunks: these would set out from a few places at first.
+const WIDER_IF_CROWDED: [u32; 3] = [1, 2, 4];
 
 /// The work of all tries together, in chunks times ranks times steps, and the least and the most tries.
 const WORK: u64 = 120_000_000;
@@ -235,12 +238,15 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
         (false, false) => &[],
     };
     let idle = if counts_steps { &IDLE[..1] } else { &IDLE[..] };
+    let wider: &[u32] = if halves.is_crowded(task.bounds) { &WIDER_IF_CROWDED } else { &[] };
+    let crowded = wider.iter().map(|&wider| (idle[0], Steps::Any, wider));
     let free = idle.iter().map(|&idle| (idle, Steps::Any, 0));
+    let free = free.clone().take(1).chain(crowded).chain(free.skip(1));
     let within = IDLE_WITHIN.iter().cartesian_product(limits).cartesian_product(WIDER);
     let within = within.map(|((&idle, &steps), wider)| (idle, steps, wider));
     let attempt = |((idle, steps, wider), doublings): ((f64, Steps, u32), usize)| {
         let least = halves.least_width(task.bounds, doublings);
-        Attempt { doublings, steps, target: least + (least * wider).div_ceil(16), idle }
+        Attempt { doublings, steps, target: least + (least * wider).div_ceil(64), idle }
     };
     free.chain(within).cartesian_product(sizes).map(attempt).collect()
 }

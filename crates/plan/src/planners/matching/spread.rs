@@ -3,6 +3,10 @@
 //! A total width is aimed at. What a rank's links could carry in it beyond the chunks the rank lacks is its slack. A
 //! step is as wide as it can be without costing any rank more than a share of its slack in idle links; in the first
 //! steps, when little is near, that makes them narrow.
+//!
+//! A rank of many roots sees its own chunks come back: they are the rarest, so its neighbors take them from each other,
+//! and have nothing for it. Without slack it would keep steps narrow until all of its chunks have set out. So the
+//! neighbors of a rank that can spare nothing, and to which they could bring little, take first what it lacks.
 
 use fastrand::Rng;
 
@@ -71,8 +75,11 @@ struct State<'a> {
 
 /// Chunks for each that there is room for, among which enough can come over every link.
 const ENOUGH: u64 = 4;
+/// What a link could bring is little if it fills it for at most this many steps.
+const LITTLE: u32 = 3;
 
-/// A chunk in the order in which it is wanted: from the highest bit, before its deadline or not, its copies and a draw.
+/// A chunk in the order in which it is wanted: from the highest bit, due by now or not, lacked by a starving neighbor
+/// or not, its copies and a draw.
 type Wanted = (u64, u32);
 
 /// How much could come to a rank in a step.
@@ -115,14 +122,18 @@ impl<'a> State<'a> {
     fn step(&mut self, step: u16, left: u32, rng: &mut Rng) -> (u32, Vec<(LiveLink, u32)>) {
         let mut choices: Vec<Choice> = self.live.iter().map(|&rank| self.choice(rank)).collect();
         let width = self.width(&choices, left).max(self.due_width(&choices, step));
+        let starving = self.starving(&choices, width);
         rng.shuffle(&mut choices);
         let (mut needed, mut arrivals, mut wanted) = (0, Vec::new(), Vec::<Wanted>::new());
         for Choice { rank, .. } in choices {
             wanted.clear();
             let early = |chunk| self.task.deadlines.is_some_and(|deadlines| deadlines.of(chunk, rank) > step);
+            let near = &starving[starving.partition_point(|&(feeder, _)| feeder < rank)..];
+            let near = near.iter().take_while(|&&(feeder, _)| feeder == rank);
             self.each_chunk(rank, |chunk| {
+                let feeds = near.clone().any(|&(_, starving)| !self.holds(starving, chunk));
                 let rarest = u64::from(self.copies[chunk as usize]) << 32 | u64::from(rng.u32(..));
-                wanted.push((u64::from(early(chunk)) << 63 | rarest, chunk));
+                wanted.push((u64::from(early(chunk)) << 63 | u64::from(!feeds) << 62 | rarest, chunk));
             });
             self.reset(rank, width);
             // Most often the links are full before all chunks need be sorted.
@@ -146,6 +157,23 @@ impl<'a> State<'a> {
             self.has[rank * self.words + chunk as usize / 64] |= 1 << (chunk % 64);
         }
         (needed, arrivals)
+    }
+
+    /// Ranks, ascending, each with a neighbor that can spare no idle links in a step of this width, and to which it
+    /// could bring little.
+    fn starving(&self, choices: &[Choice], width: u32) -> Vec<(u32, u32)> {
+        let network = self.task.network;
+        let mut starving = Vec::new();
+        for choice in choices.iter().filter(|choice| self.missing(choice.rank) > 0) {
+            let rank = choice.rank as usize;
+            let spares = (self.idle[rank] as f64) < self.task.idle * self.slack[rank] as f64;
+            for (&link, &brings) in network.entering(choice.rank).iter().zip(&choice.by_link).filter(|_| !spares) {
+                let little = width.saturating_mul(network.capacity[link as usize]).saturating_mul(LITTLE);
+                starving.extend((brings <= little).then_some((network.from[link as usize], choice.rank)));
+            }
+        }
+        starving.sort_unstable();
+        starving
     }
 
     /// Takes what has room, the most wanted first.
@@ -224,13 +252,17 @@ impl<'a> State<'a> {
     /// The links into a rank that could bring a chunk, as bits.
     fn links_with(&self, rank: u32, chunk: u32) -> u64 {
         let links = self.task.network.entering(rank).iter().enumerate();
-        let brings = |link: LiveLink| self.has_across(link, chunk as usize / 64) >> (chunk % 64) & 1;
+        let brings = |link: LiveLink| u64::from(self.holds(self.task.network.from[link as usize], chunk));
         links.fold(0, |over, (number, &link)| over | brings(link) << number)
     }
 
     /// What the rank at the other end of a link has, as bits.
     fn has_across(&self, link: LiveLink, word: usize) -> u64 {
         self.has[self.task.network.from[link as usize] as usize * self.words + word]
+    }
+
+    fn holds(&self, rank: u32, chunk: u32) -> bool {
+        self.has[rank as usize * self.words + chunk as usize / 64] >> (chunk % 64) & 1 == 1
     }
 
     fn missing(&self, rank: u32) -> u32 {
