@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use collsynth::Request;
 use collsynth::bound;
@@ -239,6 +239,16 @@ fn a_search_that_was_cut_short_says_so() {
         let whole = synthesize(&dead, &kind, &goal, &Control::unlimited()).expect("a plan");
         assert_eq!(whole.stopped, StopReason::Finished, "{kind}");
     }
+}
+
+/// Among thousands of ranks, a limit may leave time for few parts only: these are planned first.
+#[test]
+fn where_time_is_limited_few_parts_come_first() {
+    let dead = torus(&[16, 16, 16], &[(0, 1)], &[]);
+    let control = content().with_deadline(Instant::now() + Duration::from_secs(3600));
+    let goal = Goal { parts: Parts::Enough, ..Goal::default() };
+    let plan = synthesize(&dead, &Kind::AllReduce, &goal, &control).expect("a plan");
+    assert_eq!((plan.planner, plan.problem.parts(), plan.stopped), ("matching", 252, StopReason::Interrupted));
 }
 
 #[test]

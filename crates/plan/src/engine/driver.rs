@@ -37,6 +37,8 @@ const MESSAGES_CUT: u32 = 4;
 const NEAR: i128 = 5;
 /// A composition takes less than a second for this many chunks of this many ranks, multiplied.
 const MOST_CHUNKS_TO_COMPOSE: u64 = 1 << 15;
+/// In this share of the parts that fit, an all_reduce among thousands of ranks is matched and judged within a second.
+const FEW: u32 = 6;
 /// An all_reduce is long if its steps are more than this many times the distance: up and down take twice.
 const LONG: u64 = 4;
 
@@ -114,7 +116,13 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         None => None,
         Some(fitting) => {
             let parts = parts_in_time(&whole, fitting, control)?;
-            plan_fitting(&whole, parts, &bounds, goal, control).map(|plan| cut_short(plan, parts < fitting))
+            // Where time is short, it may do for few parts only.
+            let is_hurried = control.is_limited() && has_many_ranks(&whole) && parts > fitting / FEW;
+            let few = is_hurried.then(|| plan_fitting(&whole, fitting / FEW, &bounds, goal, control)).flatten();
+            let plan = plan_fitting(&whole, parts, &bounds, goal, control);
+            let plan =
+                [plan, few].into_iter().flatten().reduce(|best, few| if better(&few, &best) { few } else { best });
+            plan.map(|plan| cut_short(plan, fitting, control))
         }
     };
     if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && has_to_do(plan))) {
@@ -222,7 +230,7 @@ fn plan_in_parts(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<P
     let bounds = control.bounds(&whole)?;
     let (fitting, most) = best_parts(&whole, &bounds, None);
     let mut parts = parts_in_time(&whole, fitting, control)?;
-    let mut best = cut_short(plan_problem(whole.with_parts(parts)?, goal, control)?, parts < fitting);
+    let mut best = cut_short(plan_problem(whole.with_parts(parts)?, goal, control)?, fitting, control);
     // The parts tried may be two and a half times as many as those chosen from.
     let most = most + most / 4;
     let close = if whole.groups().is_some() { CLOSE_IN_GROUPS } else { CLOSE };
@@ -252,9 +260,10 @@ fn parts_in_time(whole: &Problem, parts: u32, control: &Control) -> Result<u32, 
     Ok(parts)
 }
 
-/// The plan, stopped by the time limit if that left it fewer parts than it should have.
-fn cut_short(plan: Plan, has_fewer_parts: bool) -> Plan {
-    let stopped = if has_fewer_parts { StopReason::TimeLimit } else { plan.stopped };
+/// The plan, stopped if it has fewer parts than these, which the limit on time left no room for.
+fn cut_short(plan: Plan, fitting: u32, control: &Control) -> Plan {
+    let stopped = || control.stop().unwrap_or(StopReason::TimeLimit);
+    let stopped = if plan.problem.parts() < fitting { stopped() } else { plan.stopped };
     Plan { stopped, ..plan }
 }
 
