@@ -83,8 +83,8 @@ fn two_alike_are_one_of_twice_the_size() {
     }
 }
 
-/// An all-gather in the rows and an all-to-all in the planes across them, around a dead cable: both together take hardly
-/// more than the all-to-all alone.
+/// An all-gather in the rows and an all-to-all in the planes across them, around a dead cable: both together take
+/// hardly more than the all-to-all alone.
 #[test]
 fn crossing_collectives_share_the_machine() {
     for topology in [torus(&[4, 4, 4]), torus(&[4, 4, 4]).fail_cable(0, 1).unwrap()] {

@@ -1,5 +1,5 @@
-//! Whole pods, on tori small enough to try many: plans in the compact form hold, repeat, and stand near their bounds. On
-//! larger tori they are what planning without a planner's name gives.
+//! Whole pods, on tori small enough to try many: plans in the compact form hold, repeat, and stand near their bounds.
+//! On larger tori they are what planning without a planner's name gives.
 
 mod switches;
 

@@ -370,8 +370,9 @@ impl Algorithm<'_> {
                     if hops > 1 {
                         let [from, to] = [from, to].map(|rank| topology.rank_label(rank));
                         let reason = format!(
-                            "in round {} ranks {from} and {to} swap sums over {hops} hops, past ranks that hold sums of \
-                             the same chunks, and a schedule has one at a rank; `synth compare ...` says what its paper charges",
+                            "in round {} ranks {from} and {to} swap sums over {hops} hops, past ranks that hold sums \
+                             of the same chunks, and a schedule has one at a rank; `synth compare ...` says what its \
+                             paper charges",
                             round + 1
                         );
                         return Err(PlanError::NotApplicable { planner, reason });

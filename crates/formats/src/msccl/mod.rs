@@ -106,8 +106,8 @@ pub enum ExportError {
     )]
     Together { rank: usize, count: u32 },
     #[error(
-        "{count} channels would be needed; MSCCL has at most {MAX_CHANNELS}, of at most {MAX_BLOCKS_PER_CHANNEL} thread \
-         blocks each at a rank"
+        "{count} channels would be needed; MSCCL has at most {MAX_CHANNELS}, of at most {MAX_BLOCKS_PER_CHANNEL} \
+         thread blocks each at a rank"
     )]
     Channels { count: u32 },
 }

@@ -23,7 +23,7 @@ const TEXT_A_MOVE: u64 = 3;
 /// What the text of a listed move leaves of the memory that reading a text of this length may take: it makes a letter
 /// and a number of it. With [`PER_BYTE`] of the room that is all that a move needs, so that only chunks that share a
 /// tree can make a list too large.
-const SPARE_A_MOVE: u64 = (BYTES_A_MOVE + BYTES_A_TRANSFER).saturating_sub(PER_BYTE * TEXT_A_MOVE);
+const SPARE_A_MOVE: u64 = BYTES_A_MOVE + BYTES_A_TRANSFER - PER_BYTE * TEXT_A_MOVE;
 
 /// The moves of chunks between ranks and their parents.
 pub(in crate::json) struct Tree {
