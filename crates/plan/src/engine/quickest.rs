@@ -52,7 +52,7 @@ pub(super) fn quickest(
     seed: Option<Plan>,
     control: &Control,
 ) -> Result<Plan, PlanError> {
-    let mut found = Quickest { price, best: None };
+    let mut found = Quickest { price, control, best: None };
     let mut failures = Vec::new();
     seed.into_iter().for_each(|plan| found.add(goal, plan));
     let candidates = candidates(topology, kind, goal.parts, price, control)?;
@@ -139,12 +139,13 @@ fn least_volume(problem: &Problem, bounds: &Bounds) -> Rational {
 }
 
 /// Keeps the fastest plan; among equals in steps and volume, the one whose sums are less deep, else the first.
-struct Quickest {
+struct Quickest<'a> {
     price: Price,
+    control: &'a Control,
     best: Option<(f64, Plan)>,
 }
 
-impl Quickest {
+impl Quickest<'_> {
     /// Is there a plan, and no time but to judge it?
     fn is_over(&self, control: &Control) -> bool {
         self.best.as_ref().is_some_and(|(_, plan)| control.planning(&plan.problem).stop().is_some())
@@ -167,7 +168,7 @@ impl Quickest {
     }
 }
 
-impl Consumer for Quickest {
+impl Consumer for Quickest<'_> {
     fn has_enough(&self, steps: usize, volume: Rational) -> bool {
         self.takes_longer(steps, as_float(volume))
     }
@@ -184,7 +185,9 @@ impl Consumer for Quickest {
         };
         let depth = |plan: &Plan| addition_depth(&plan.problem, &plan.schedule);
         let shallower = |other: &Plan| figures(&plan) == figures(other) && depth(&plan) < depth(other);
-        if self.best.as_ref().is_none_or(|(best, other)| seconds < *best || shallower(other)) {
+        let better = self.best.as_ref().is_none_or(|(best, other)| seconds < *best || shallower(other));
+        // What nobody has time to judge replaces nothing.
+        if better && (self.best.is_none() || !self.control.is_too_late_for(&plan.problem)) {
             self.best = Some((seconds, plan));
         }
     }
@@ -239,10 +242,11 @@ mod tests {
     fn steps_that_cost_more_than_the_best_plan_are_not_planned() {
         let goal = Goal::default();
         let price = Price { message_bytes: 1000, alpha: 1.0, bandwidth: 1000.0 };
+        let unlimited = Control::unlimited();
         let found = |planned: bool| {
-            let best = planned
-                .then(|| crate::synthesize(all_reduce(1).topology(), &Kind::AllReduce, &goal, &Control::unlimited()));
-            Quickest { price, best: best.map(|plan| (10.0, plan.unwrap())) }
+            let best =
+                planned.then(|| crate::synthesize(all_reduce(1).topology(), &Kind::AllReduce, &goal, &unlimited));
+            Quickest { price, control: &unlimited, best: best.map(|plan| (10.0, plan.unwrap())) }
         };
         // 10 seconds, of which the volume takes 4.
         assert_eq!(found(true).most_steps(&goal, Rational::from(4)), Some(6));

@@ -145,8 +145,12 @@ impl Control {
     /// Is it too late for what is done with a plan of this problem afterward? Two thirds of what it is said to take may
     /// do.
     pub fn is_too_late_for(&self, problem: &Problem) -> bool {
-        let (Some(deadline), Some(afterward)) = (self.deadline, self.afterward) else { return false };
-        Instant::now() + (afterward.takes)(problem) * 2 / 3 > deadline
+        self.afterward.is_some_and(|afterward| self.is_too_late((afterward.takes)(problem) * 2 / 3))
+    }
+
+    /// Is it too late for what is done with a plan afterward, if that takes so long?
+    pub fn is_too_late(&self, afterward: Duration) -> bool {
+        self.afterward.is_some() && self.deadline.is_some_and(|deadline| Instant::now() + afterward > deadline)
     }
 
     /// Is there a deadline?
@@ -262,7 +266,9 @@ mod tests {
         }
         assert!(Control::unlimited().has_time_for(&problem(6)));
         assert_eq!([14, 16].map(|parts| control.is_too_late_for(&problem(parts))), [false, true]);
+        assert_eq!([9, 11].map(|seconds| control.is_too_late(seconds * second)), [false, true]);
         assert!(!Control::unlimited().is_too_late_for(&problem(16)));
+        assert!(!Control::unlimited().with_deadline(began).is_too_late(second), "nothing follows");
     }
 
     #[test]
