@@ -67,6 +67,8 @@ impl Failure {
     pub fn of_plan(error: &PlanError, topology: &Topology) -> Self {
         match error {
             PlanError::UnknownPlanner { .. } => Self::usage(error),
+            // A job says itself what to do; it takes no planner.
+            PlanError::NotApplicable { planner: "job", .. } => Self::usage(error),
             PlanError::NotApplicable { .. } => {
                 Self::usage(error).hint("leave --planner out: `auto` chooses one that applies")
             }

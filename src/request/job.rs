@@ -13,7 +13,7 @@ use thiserror::Error;
 
 /// How near the bound is near enough, and into how many chunks a job is cut for it: unless parts are stated, and with
 /// [`Parts::Auto`].
-const NEAR: (f64, u64) = (0.05, 1 << 13);
+const NEAR: (f64, u64) = (0.03, 1 << 13);
 const CLOSE: (f64, u64) = (0.005, 1 << 14);
 
 /// A request for a job: collectives on a topology that run at once, planned into steps that they share.

@@ -62,24 +62,26 @@ synth convert both.json --schedule 1 -o exchange.json     # the schedule of one,
 Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (extents:
 `[2,2,4]`), `relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector) or `parts` in place of it.
 Chunks of all collectives are equally large, so messages are rounded up to whole chunks. The smallest message is cut in
-`--parts` parts: by default in enough that the total width comes within 5 % of its bound, with `auto` within 0.5 %, but
+`--parts` parts: by default in enough that the total width comes within 3 % of its bound, with `auto` within 0.5 %, but
 into at most 8192 or 16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
 
 One verdict covers the job: every schedule holds on its own, all have the same number of steps, and no link is
 overloaded in any step. The bound is on the total width, for what all must move over the same links.
 [schedule-format.md](../formats/schedule-format.md#jobs) has the format, the rules, and what a bound proves.
 
-On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 1 KiB in the first row, 2 KiB in the last):
+On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 16 KiB in the first row, 2 KiB in the last):
 
 | failed | all_gather alone | all_to_all alone | together | bound | steps |
 |---|---|---|---|---|---|
-| nothing, `--parts auto` | 96 | 128 | **128** | 128 | 4 |
+| nothing, `--parts auto` | 6 | 8 | **8** | 8 | 4 |
 | cable 0-1 | 25 | 32 | 33 | 32 | 4 |
 | cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
-Among more than 200 ranks, where chunks of all collectives would negotiate for a minute and more, each collective is
-planned alone and their moves are put together: on 8x8x8, an all_to_all beside an all_gather comes to its bound in 19
-steps after 9 s. So is a job that stays more than 5 % above its bound (with `--parts auto`: 0.5 %).
+Whole messages of up to 200 ranks negotiate for the links, all chunks at once. Where that stays more than 3 % above the
+bound (with `--parts auto`: 0.5 %), and among more ranks, where it would take a minute and more, each collective is
+planned alone; chunks then leave links that too many share, and the moves of all are put together. On 8x8x8, an
+all_to_all beside an all_gather comes to its bound in 19 steps after 9 s; a reduce in the rows, an all_gather in the
+columns and an all_reduce of 8x8 without two cables to 8 % above it after 8 s.
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
 better. all_to_allv is not planned in jobs. `synth show` and `polish` take one schedule of a job at a time (`synth

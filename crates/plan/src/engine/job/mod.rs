@@ -15,8 +15,8 @@
 //! An all_reduce collects in the first half of the steps and spreads in the second, so that no link adds and copies in
 //! one step. Its chunks have the members of a group in turn as roots.
 //!
-//! Among many ranks that takes minutes. There, and wherever it stays far above the bound, the collectives are planned
-//! one by one, and their moves put together ([`overlay`]).
+//! Among many ranks that takes minutes. There, and wherever whole messages stay far above the bound, the collectives
+//! are planned one by one, their routes [leveled](leveling), and their moves put together ([`overlay`]).
 //!
 //! # Applies
 //!
@@ -38,6 +38,8 @@
 //! collective at a time; that jobs run several at once is the observation of Rashidi et al., "Themis", ISCA 2022.
 
 mod chunks;
+mod hops;
+mod leveling;
 mod overlay;
 mod routes;
 
@@ -45,6 +47,7 @@ use collsynth_core::certificate::{Bounds, JobBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
 
+use crate::engine::parts::as_float;
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
@@ -55,6 +58,7 @@ use crate::search::negotiation::{Aim, Search, Start, Strategy};
 use crate::search::tree_routing::Forest;
 use chunks::Chunks;
 use collsynth_bound as bound;
+use leveling::level;
 use overlay::Overlay;
 use routes::routes;
 
@@ -73,10 +77,10 @@ const NEAR: f64 = 0.005;
 /// More ranks than this negotiate for a minute: there, moves of collectives that are planned alone come first.
 const MANY_RANKS: usize = 200;
 /// The most moves that are put together, and beyond which no message is cut further for it.
-const MOST_MOVES: u64 = 12_000_000;
-const MOST_MOVES_TO_CUT: u64 = 4_000_000;
+const MOST_MOVES: u64 = 16_000_000;
+const MOST_MOVES_TO_CUT: u64 = 1_000_000;
 /// A unit of width is at most this share of the total where moves are put together.
-const FINE: f64 = 0.01;
+const FINE: f64 = 0.0025;
 
 /// What is wanted of a job's schedule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,8 +118,14 @@ pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Re
     plan_job_in_parts(&problems, goal, NEAR, 0, control)
 }
 
-/// Plans collectives together by negotiation.
-fn negotiated(prospect: Prospect, goal: &JobGoal, control: &Control) -> Result<(Job, StopReason), PlanError> {
+/// Plans collectives together by negotiation, which does not go on where a known job, in messages cut so far, is better
+/// than what it may reach in these, cut so far.
+fn negotiated(
+    prospect: Prospect,
+    known: Option<(&Job, u32, u32)>,
+    goal: &JobGoal,
+    control: &Control,
+) -> Result<(Job, StopReason), PlanError> {
     let control = &control.planning_all(&prospect.problems);
     let problems = &prospect.problems;
     let refuse = |reason: String| PlanError::NotApplicable { planner: NAME, reason };
@@ -137,7 +147,12 @@ fn negotiated(prospect: Prospect, goal: &JobGoal, control: &Control) -> Result<(
             let least_width = prospect.least_width().max(least_steps);
             let routing = Routing { chunks: &chunks, least_steps, goal };
             let none = Bounds::default();
-            let task = Task { seed: goal.seed, ..Task::new(&problems[0], &none) };
+            let scaled = |(job, of, cut): (&Job, u32, u32)| {
+                let width = job.total_width() * u64::from(cut);
+                (job.widths().len(), width.div_ceil(of.into()))
+            };
+            let incumbent = known.map(scaled);
+            let task = Task { seed: goal.seed, incumbent, ..Task::new(&problems[0], &none) };
             let (widths, routed, stopped) = Search::new(NAME, &task, &routing, control).run(least_width)?;
             (chunks.schedules(problems, &widths, &routed), stopped)
         }
@@ -146,10 +161,11 @@ fn negotiated(prospect: Prospect, goal: &JobGoal, control: &Control) -> Result<(
     Ok((job, stopped))
 }
 
-/// Plans collectives together, all messages cut in proportion: whole, then so finely that a unit of width is a small
-/// share of the total, then twice as finely and so on, until the total width is within `close` of its bound (0.05:
-/// 5 %), a step no longer gains as much, or there would be more than `most_chunks` chunks. Of plans that are as good,
-/// the one in the fewest parts is returned.
+/// Plans collectives together, until the total width is within `close` of its bound (0.05: 5 %): whole messages by
+/// negotiation, unless ranks are many; the moves of all, put together, in messages cut in proportion, so finely that a
+/// unit of width is a small share of the total; then, unless that is near and ranks are many, by negotiation in more
+/// and more parts, while it may be better, gains as much with each step, and makes at most `most_chunks` chunks. Of
+/// plans that are as good, the one in the fewest parts is returned.
 ///
 /// # Errors
 ///
@@ -163,18 +179,28 @@ pub fn plan_job_in_parts(
 ) -> Result<(Job, StopReason), PlanError> {
     let whole = Prospect::new(problems.to_vec(), control)?;
     let has_many_ranks = whole.problems[0].topology().live_rank_count() > MANY_RANKS;
-    let overlaid = |cuts: bool, control: &Control| overlaid(&whole, cuts, goal, close, control);
     let is_hopeless = whole.problems.iter().map(arrivals).sum::<u64>() > MOST_ARRIVALS_TO_NEGOTIATE;
-    let time = if is_hopeless { control.clone() } else { control.halfway() };
-    let first = if has_many_ranks { overlaid(most_chunks > 0, &time) } else { None };
-    if let Some((job, _)) = first.as_ref().filter(|(job, _)| gap(job) <= close || control.stop().is_some()) {
-        return Ok((job.clone(), control.stop().unwrap_or(StopReason::Finished)));
-    }
-    let found = negotiated_in_parts(&whole, goal, close, most_chunks, control);
-    let is_far = found.as_ref().is_ok_and(|(job, ..)| gap(job) > close && control.stop().is_none());
-    let second = if first.is_none() && is_far { overlaid(most_chunks > 0, control) } else { None };
+    let cuts = most_chunks > 0;
+    let is_enough = |job: &Job| gap(job) <= close;
+    // Where messages may be cut, a unit of width that whole ones lose is not lost.
+    let volume = whole.least_volume();
+    let is_whole_enough = |job: &Job| is_enough(job) && (!cuts || job.total_width() as f64 <= (1.0 + close) * volume);
     let stopped = |reason| control.stop().unwrap_or(reason);
-    match (found, first.or(second)) {
+    // Whole messages of few ranks take little time, and may be as good as any.
+    let is_quick = !has_many_ranks && !is_hopeless;
+    let first = is_quick.then(|| negotiated(whole.cut(1, control)?, None, goal, control)).transpose().ok().flatten();
+    if let Some((job, reason)) = first.as_ref().filter(|(job, _)| is_whole_enough(job) || control.stop().is_some()) {
+        return Ok((job.clone(), stopped(*reason)));
+    }
+    let time = if is_hopeless || first.is_some() { control.clone() } else { control.halfway() };
+    let overlaid = overlaid(&whole, cuts, goal, close, &time);
+    let has_to_do = |job: &Job| is_hopeless || (has_many_ranks && is_enough(job)) || control.stop().is_some();
+    if let Some((job, _)) = overlaid.as_ref().filter(|(job, _)| has_to_do(job)) {
+        return Ok((job.clone(), stopped(StopReason::Finished)));
+    }
+    let known = overlaid.as_ref().map(|(job, cut)| (job, *cut));
+    let found = negotiated_in_parts(&whole, first, known, goal, close, most_chunks, control);
+    match (found, overlaid) {
         (Ok((job, cut, reason)), Some(other)) if is_better((&job, cut), (&other.0, other.1)) => {
             Ok((job, stopped(reason)))
         }
@@ -189,9 +215,12 @@ fn is_better((first, cut): (&Job, u32), (second, other_cut): (&Job, u32)) -> boo
     figures(first, other_cut) < figures(second, cut)
 }
 
-/// Plans collectives together by negotiation; also how far messages were cut for it.
+/// Plans collectives together by negotiation, where that may be better than what is known; also how far messages were
+/// cut for it.
 fn negotiated_in_parts(
     whole: &Prospect,
+    first: Option<(Job, StopReason)>,
+    known: Option<(&Job, u32)>,
     goal: &JobGoal,
     close: f64,
     most_chunks: u64,
@@ -200,9 +229,11 @@ fn negotiated_in_parts(
     let chunks: u64 = whole.problems.iter().map(|problem| u64::from(problem.chunk_count())).sum();
     let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks;
     let mut cut = whole.fine_cut(close.max(COARSE), can_cut);
-    let in_parts = |cut: u32| negotiated(whole.cut(cut, control)?, goal, control);
-    // Whole messages take little time, and may be as good as any.
-    let (mut best, mut stopped) = in_parts(1)?;
+    let in_parts = |cut: u32| {
+        let known = known.map(|(job, of)| (job, of, cut));
+        negotiated(whole.cut(cut, control)?, known, goal, control)
+    };
+    let (mut best, mut stopped) = first.map_or_else(|| in_parts(1), Ok)?;
     let mut best_cut = 1;
     // Of the finest; that of whole messages says little where a unit of width is much. Steps take a unit each or more,
     // so the gap may stay while the volume falls.
@@ -219,7 +250,8 @@ fn negotiated_in_parts(
             (best, best_cut, stopped) = (job, cut, reason);
         }
         // More parts share what is lost at both ends, but not what is lost between.
-        if gained.is_some_and(|gained| gained < close) {
+        let is_behind = known.is_some_and(|known| !is_better((&best, best_cut), known));
+        if gained.is_some_and(|gained| gained < close) || is_behind {
             break;
         }
         cut *= 2;
@@ -227,21 +259,22 @@ fn negotiated_in_parts(
     Ok((best, best_cut, stopped))
 }
 
-/// Plans each collective alone, and puts their moves together; also how far messages were cut for it. `None` if that
-/// cannot be done, or not in the steps stated.
+/// Plans each collective alone, levels their routes, and puts the moves together; also how far messages were cut for
+/// it. `None` if that cannot be done, or not in the steps stated.
 fn overlaid(whole: &Prospect, cuts: bool, goal: &JobGoal, close: f64, control: &Control) -> Option<(Job, u32)> {
     let links = whole.problems[0].topology().live_links().count() as u64;
     // If every link is busy all the time.
-    let moves = u64::from(whole.least_width()) * links;
+    let moves = (whole.least_volume() * links as f64) as u64;
     if goal.steps.is_some() || moves > MOST_MOVES {
         return None;
     }
     let cut = whole.fine_cut(FINE, |cut: u32| cuts && moves * u64::from(cut) <= MOST_MOVES_TO_CUT);
     let prospect = whole.cut(cut, control).ok()?;
     let control = &control.planning_all(&prospect.problems);
+    let mut routes = routes(&prospect.problems, goal, control).ok()?;
     let least = u64::from(prospect.least_width());
-    let schedules = routes(&prospect.problems, least, goal, control).ok()?;
-    let overlay = Overlay::new(&prospect.problems, &schedules)?;
+    level(&prospect.problems, &mut routes, least, goal.seed, control);
+    let overlay = Overlay::new(&prospect.problems, &routes)?;
     let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
     let near = least + (close * least as f64) as u64;
     let timetable = overlay.timetable(near, most, goal.seed, control);
@@ -291,7 +324,7 @@ impl Prospect {
     /// The first power of two by which messages can be cut so that a unit of width is at most this share of the total;
     /// the largest, if none does.
     fn fine_cut(&self, share: f64, can_cut: impl Fn(u32) -> bool) -> u32 {
-        let is_coarse = |cut: u32| share * f64::from(self.least_width()) * f64::from(cut) < 1.0;
+        let is_coarse = |cut: u32| share * self.least_volume() * f64::from(cut) < 1.0;
         let mut cut = 1;
         while is_coarse(cut) && can_cut(2 * cut) {
             cut *= 2;
@@ -302,6 +335,14 @@ impl Prospect {
     fn least_width(&self) -> u32 {
         let alone = self.problems.iter().zip(&self.bounds).map(|(problem, of)| of.least_width(problem.parts()));
         alone.fold(self.bound.as_ref().map_or(0, |bound| bound.least_width()), u32::max)
+    }
+
+    /// The same if steps took no width, and messages could be cut as finely as one likes.
+    fn least_volume(&self) -> f64 {
+        let alone = self.problems.iter().zip(&self.bounds).filter_map(|(problem, bounds)| {
+            bounds.volume.as_ref().map(|bound| as_float(bound.at_least) * f64::from(problem.parts()))
+        });
+        alone.fold(self.bound.as_ref().map_or(0.0, |bound| as_float(bound.at_least)), f64::max)
     }
 
     fn into_job(self, schedules: Vec<Schedule>) -> Result<Job, JobError> {

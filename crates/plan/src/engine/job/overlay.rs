@@ -34,15 +34,20 @@ use collsynth_core::collective::ChunkId;
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
-use collsynth_core::topology::{LinkId, RankId, Topology};
+use collsynth_core::topology::{Link, LinkId, RankId, Topology};
 use fastrand::Rng;
 
+use super::hops::{Hop, SHARE};
 use crate::model::control::Control;
 use crate::model::moves::Moves;
 
 /// Passes for narrow steps, and for wider ones, which either do soon or not at all.
 const PASSES: u32 = 12;
 const PASSES_IN_WIDER_STEPS: u32 = 4;
+/// This share above the least width that the routes allow is near enough.
+const NEAR_LEAST: u64 = 500;
+/// Half as many steps are worth this share of the total width.
+const WORTH_WIDER_STEPS: u64 = 100;
 /// Steps are wide enough for about this many of them at most.
 const MOST_STEPS: u64 = 256;
 /// Schedules whose operations a word has a bit for.
@@ -56,7 +61,7 @@ struct Move {
     /// Which schedule, and its operation: twice the schedule, one more for copies.
     class: u32,
     chunk: ChunkId,
-    /// How much of its own schedule is over when it begins, in 2^-16 of it.
+    /// How much of its own schedule is over when it begins, in shares of [`SHARE`].
     share: u64,
 }
 
@@ -79,14 +84,14 @@ pub(super) struct Timetable {
 impl<'a> Overlay<'a> {
     /// The moves of schedules, each of its problem on one machine. `None` if there are more than [`MOST_SCHEDULES`], or
     /// if two ranks exchange what they have of a chunk, both in one step.
-    pub fn new(problems: &'a [Problem], schedules: &[Schedule]) -> Option<Self> {
+    pub fn new(problems: &'a [Problem], routes: &[Vec<Hop>]) -> Option<Self> {
         if problems.len() > MOST_SCHEDULES {
             return None;
         }
         let machine = problems[0].machine();
         let (mut moves, mut pairs) = (Vec::new(), Vec::new());
-        for (number, (problem, schedule)) in problems.iter().zip(schedules).enumerate() {
-            add(&mut moves, &mut pairs, problem, schedule, narrow(number))?;
+        for (number, hops) in (0..).zip(routes) {
+            add(&mut moves, &mut pairs, hops, number)?;
         }
         let count = moves.len();
         let before = Lists::new(count, pairs.iter().map(|&(first, then)| (then, first)));
@@ -99,9 +104,9 @@ impl<'a> Overlay<'a> {
     pub fn timetable(&self, near: u64, most: usize, seed: u64, control: &Control) -> Timetable {
         let mut step_width = u32::try_from((near / MOST_STEPS).next_power_of_two()).unwrap_or(u32::MAX);
         let mut best = self.best(step_width, PASSES, near, seed, control);
+        let enough = near.max(best.figures().0 + best.figures().0 / WORTH_WIDER_STEPS);
         while control.stop().is_none() {
             step_width = step_width.saturating_mul(2);
-            let enough = near.max(best.figures().0);
             let found = self.best(step_width, PASSES_IN_WIDER_STEPS, enough, seed, control);
             let is_better = found.figures().0 <= enough || best.figures().1 > most;
             if !is_better || found.figures().1 >= best.figures().1 {
@@ -118,8 +123,12 @@ impl<'a> Overlay<'a> {
         let mut rng = Rng::with_seed(seed);
         let mut load = vec![0_u64; self.machine.links().len()];
         self.moves.iter().for_each(|one| load[one.link as usize] += 1);
-        let horizon = load.into_iter().max().unwrap_or(0) * UNIT;
-        let mut urgency: Vec<u64> = self.moves.iter().map(|one| horizon - ((horizon * one.share) >> 16)).collect();
+        let horizon = load.iter().max().unwrap_or(&0) * UNIT;
+        // No timetable takes less than the busiest link.
+        let time = |(load, link): (&u64, &Link)| load.div_ceil(link.capacity.into());
+        let least = load.iter().zip(self.machine.links()).map(time).max().unwrap_or(0);
+        let enough = enough.max(least + least / NEAR_LEAST);
+        let mut urgency: Vec<u64> = self.moves.iter().map(|one| horizon - horizon * one.share / SHARE).collect();
         let mut best: Option<Timetable> = None;
         for pass in 0..passes {
             urgency.iter_mut().for_each(|urgency| *urgency += rng.u64(0..UNIT));
@@ -231,47 +240,26 @@ struct Held {
 }
 
 /// Adds the moves of a schedule, and who waits for whom.
-fn add(
-    moves: &mut Vec<Move>,
-    pairs: &mut Vec<(u32, u32)>,
-    problem: &Problem,
-    schedule: &Schedule,
-    number: u32,
-) -> Option<()> {
-    let machine = problem.machine();
-    let mut listed: Vec<(ChunkId, u32, RankId, RankId, Op, u32)> = Vec::with_capacity(schedule.move_count());
-    for step in schedule.steps() {
-        for one in step.transfers {
-            let meant = |id: &LinkId| one.via.is_none() || machine.link(*id).direction == one.via;
-            let link = machine.links_between(one.from, one.to).find(meant)?;
-            let chunks = schedule.chunks(one).iter();
-            listed.extend(chunks.map(|&chunk| (chunk, step.number, one.from, one.to, one.op, link.0)));
-        }
-    }
-    listed.sort_unstable();
-    let mut begins = vec![0];
-    schedule.widths().for_each(|width| begins.push(begins[begins.len() - 1] + u64::from(width)));
-    let all = schedule.total_width().max(1);
-    for of_chunk in listed.chunk_by(|one, other| one.0 == other.0) {
+fn add(moves: &mut Vec<Move>, pairs: &mut Vec<(u32, u32)>, hops: &[Hop], number: u32) -> Option<()> {
+    for of_chunk in hops.chunk_by(|one, other| one.chunk == other.chunk) {
         let mut held: BTreeMap<RankId, Held> = BTreeMap::new();
-        for of_step in of_chunk.chunk_by(|one, other| one.1 == other.1) {
+        for of_step in of_chunk.chunk_by(|one, other| one.step == other.step) {
             let first = narrow(moves.len());
-            for &(chunk, step, from, _, op, link) in of_step {
+            for &Hop { chunk, step, from, op, link, share, .. } in of_step {
                 let this = narrow(moves.len());
-                let class = 2 * number + u32::from(op == Op::Copy);
-                moves.push(Move { link, class, chunk, share: (begins[step as usize - 1] << 16) / all });
+                moves.push(Move { link: link.0, class: 2 * number + u32::from(op == Op::Copy), chunk, share });
                 let held = held.entry(from).or_default();
                 pairs.extend(held.arrived.iter().map(|&arrived| (arrived, this)));
                 held.sent.push(this);
                 held.sent_in = step;
             }
-            for (this, &(_, step, _, to, op, _)) in (first..).zip(of_step) {
-                let held = held.entry(to).or_default();
-                if held.sent_in == step {
+            for (this, hop) in (first..).zip(of_step) {
+                let held = held.entry(hop.to).or_default();
+                if held.sent_in == hop.step {
                     return None;
                 }
                 pairs.extend(held.sent.iter().chain(&held.copied).map(|&before| (before, this)));
-                if op == Op::Copy {
+                if hop.op == Op::Copy {
                     pairs.extend(held.arrived.drain(..).map(|arrived| (arrived, this)));
                     held.sent.clear();
                     held.copied = Some(this);

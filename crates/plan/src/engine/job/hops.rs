@@ -1,0 +1,49 @@
+//! Moves of schedules that are planned alone, before their times are decided anew.
+
+use collsynth_core::collective::ChunkId;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{Op, Schedule};
+use collsynth_core::topology::{LinkId, RankId};
+
+/// The whole of a schedule, in units of [`Hop::share`].
+pub(super) const SHARE: u64 = 1 << 16;
+
+/// A chunk moves over a link. In order: by chunk, then in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Hop {
+    pub chunk: ChunkId,
+    /// The step of its own schedule, from 1; that of others says nothing of when it is made.
+    pub step: u32,
+    pub from: RankId,
+    pub to: RankId,
+    pub op: Op,
+    pub link: LinkId,
+    /// How much of its own schedule is over when it begins.
+    pub share: u64,
+}
+
+/// The moves of a schedule, in order.
+pub(super) fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
+    let machine = problem.machine();
+    let all = schedule.total_width().max(1);
+    let (mut found, mut begins) = (Vec::with_capacity(schedule.move_count()), 0);
+    for step in schedule.steps() {
+        let share = begins * SHARE / all;
+        begins += u64::from(step.width);
+        for one in step.transfers {
+            let meant = |id: &LinkId| one.via.is_none() || machine.link(*id).direction == one.via;
+            let link = machine.links_between(one.from, one.to).find(meant).expect("planners move over links");
+            let hop = |&chunk| Hop { chunk, step: step.number, from: one.from, to: one.to, op: one.op, link, share };
+            found.extend(schedule.chunks(one).iter().map(hop));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// The same of messages that are cut into so many times the parts: all parts of one go its way.
+pub(super) fn split(hops: Vec<Hop>, pieces: u32) -> Vec<Hop> {
+    let of_chunk = hops.chunk_by(|one, other| one.chunk == other.chunk);
+    let piece = |number: u32| move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), ..*hop };
+    of_chunk.flat_map(|hops| (0..pieces).flat_map(move |number| hops.iter().map(piece(number)))).collect()
+}
