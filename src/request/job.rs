@@ -205,9 +205,13 @@ impl<'a> JobRequest<'a> {
             Parts::Auto => Some(CLOSE),
             Parts::Enough => Some(NEAR),
         };
+        // A part is at least a byte.
+        let bytes = self.least_bytes().map(|least| u32::try_from(least).unwrap_or(u32::MAX));
+        let most_cut = bytes.into_iter().chain(self.goal.most_cut).min();
+        let goal = JobGoal { most_cut, ..self.goal };
         let (job, stopped) = match near {
-            None => plan_job(problems, &self.goal, &control)?,
-            Some((gap, most_chunks)) => plan_job_in_parts(&problems, &self.goal, gap, most_chunks, &control)?,
+            None => plan_job(problems, &goal, &control)?,
+            Some((gap, most_chunks)) => plan_job_in_parts(&problems, &goal, gap, most_chunks, &control)?,
         };
         Ok(PlannedJob { job, stopped })
     }
@@ -260,6 +264,17 @@ mod tests {
         assert_eq!(parts(Parts::Fixed(7), &equal), Ok(vec![7, 7]));
         let stated = [(Kind::AllGather, Size::Parts(2)), (Kind::AllToAll, Size::Equal)];
         assert_eq!(parts(Parts::Enough, &stated), Ok(vec![2, 1]));
+    }
+
+    #[test]
+    fn a_part_is_at_least_a_byte() {
+        let torus = Topology::torus(&[2, 2]).unwrap();
+        let parts = |bytes: u64| {
+            let two = [0, 1].map(|root| (Kind::Broadcast(RankId(root)), Size::Bytes(bytes)));
+            let job = JobRequest { collectives: two.to_vec(), ..JobRequest::new(&torus) }.run().unwrap();
+            job.solutions()[0].problem.parts()
+        };
+        assert!(parts(4) <= 4 && parts(1 << 20) > 4, "{} {}", parts(4), parts(1 << 20));
     }
 
     #[test]

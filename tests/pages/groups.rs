@@ -81,7 +81,7 @@ Whole messages of up to 200 ranks negotiate for the links, all chunks at once. W
 bound (with `--parts auto`: 0.5 %), and among more ranks, where it would take a minute and more, each collective is
 planned alone; chunks then leave links that too many share, and the moves of all are put together. On 8x8x8, an
 all_to_all beside an all_gather comes to its bound in 19 steps after 9 s; a reduce in the rows, an all_gather in the
-columns and an all_reduce of 8x8 without two cables to 8 % above it after 8 s.
+columns and an all_reduce of 8x8 without two cables to 6 % above it after 9 s.
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
 better. all_to_allv is not planned in jobs. `synth show` and `polish` take one schedule of a job at a time (`synth

@@ -1,8 +1,8 @@
 //! Bounds on the total width of a job.
 //!
 //! The candidates give the links of a machine weights that its collectives compete for: all links equally (every rank a
-//! block), the links of each dimension (its positions as blocks), both at several ratios, the border of every slab, and
-//! what bounds each collective alone. Each is worth what all collectives pay together; see
+//! block), the links of each dimension (its positions as blocks), both at several ratios, the border of every slab and,
+//! where no messages have distances, of every rank, and what bounds each collective alone. Each is worth what all collectives pay together; see
 //! [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
 
 use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, every_weight, job_value};
@@ -21,6 +21,8 @@ const RATIOS: &[(u32, u32)] = &[(1, 1), (1, 2), (2, 1), (1, 4), (4, 1)];
 const PROMISING: usize = 24;
 /// Candidates valued before the limit is looked at again.
 const AT_ONCE: usize = 32;
+/// The most ranks around each of which a cut is a candidate.
+const MOST_AROUND: usize = 512;
 /// Rounds of adding candidates.
 const ROUNDS: usize = 4;
 
@@ -35,7 +37,10 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<J
         bounds.into_par_iter().map(|bound| (value(&bound), bound)).collect()
     };
     let evidence = problems.iter().zip(alone).filter_map(|(problem, bounds)| of_one(problem, bounds));
-    let unvalued: Vec<JobBound> = evidence.chain(by_dimension(machine)).chain(slabs(machine)).collect();
+    // Distances in weights take long.
+    let is_cheap = problems.iter().all(|problem| problem.collective().kind.pattern() != Pattern::OneToOne);
+    let around = if is_cheap { around_ranks(machine) } else { Vec::new() };
+    let unvalued: Vec<JobBound> = evidence.chain(by_dimension(machine)).chain(slabs(machine)).chain(around).collect();
     let mut candidates = Vec::new();
     for some in unvalued.chunks(AT_ONCE) {
         if !candidates.is_empty() && limit.check().is_err() {
@@ -123,6 +128,20 @@ fn slabs(machine: &Topology) -> Vec<JobBound> {
     slabs
 }
 
+/// Each rank alone, and all but each: what must enter it, or leave it. None on large machines, where they are many.
+fn around_ranks(machine: &Topology) -> Vec<JobBound> {
+    if machine.live_rank_count() > MOST_AROUND {
+        return Vec::new();
+    }
+    let cut = |ranks: Vec<RankId>| JobBound { cuts: vec![(ranks, 1)], ..empty() };
+    let others = |rank| machine.live_ranks().filter(|&other| other != rank).collect::<Vec<_>>();
+    machine
+        .live_ranks()
+        .flat_map(|rank| [cut(vec![rank]), cut(others(rank))])
+        .filter(|one| !one.cuts[0].0.is_empty())
+        .collect()
+}
+
 /// The live ranks of each class, without empty ones.
 fn blocks(machine: &Topology, classes: u32, class: impl Fn(RankId) -> u32) -> Vec<Vec<RankId>> {
     let mut blocks = vec![Vec::new(); classes as usize];
@@ -157,6 +176,17 @@ fn sum(one: &JobBound, other: &JobBound, (of_one, of_other): (u32, u32)) -> JobB
 mod tests {
     use super::*;
     use collsynth_core::collective::{Collective, Kind};
+
+    /// Each root alone could send over two links; the ranks that are no roots receive both messages over two links.
+    #[test]
+    fn ranks_that_receive_all_messages_bound_a_job() {
+        let torus = Topology::torus(&[2, 2]).unwrap();
+        let problem =
+            |root| Problem::new(torus.clone(), Collective { kind: Kind::Broadcast(RankId(root)), parts: 4 }).unwrap();
+        let problems = [problem(0), problem(1)];
+        let alone = problems.each_ref().map(|problem| crate::find(problem).unwrap());
+        assert_eq!(of_job(&problems, &alone, &Limit::NONE).unwrap().at_least, Rational::from(4));
+    }
 
     #[test]
     fn a_limit_leaves_a_bound_that_holds() {

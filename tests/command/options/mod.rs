@@ -106,10 +106,7 @@ impl Bench {
         write("moves.csv", "step,from,to,chunk,op\n1,0,1,0,copy\n");
         write("pairs.csv", "step,from,to,chunk\n1,0,1,0-1\n");
         write("units.json", r#"{"units": [{"name": "u", "ranks": [0]}, {"name": "v", "ranks": [1]}]}"#);
-        write(
-            "jobs.json",
-            r#"[{"collective": "all_gather", "groups": "x"}, {"collective": "all_gather", "groups": "y"}]"#,
-        );
+        write("jobs.json", r#"[{"collective": "all_gather", "groups": "x"}, {"collective": "all_gather"}]"#);
         write("ranks.txt", &"127.0.0.1:1\n".repeat(8));
         write("holds.json", HOLDS);
         write("refuted.json", REFUTED);

@@ -130,7 +130,7 @@ impl PlanCommand {
         words.extend(["--job".to_owned(), file.display().to_string()]);
         let goal = Goal { parts: self.options.parts_or_enough(), steps, max_steps, seed, ..Goal::default() };
         words.extend(self.options.words(&goal, &self.smt));
-        let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed });
+        let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed, ..JobGoal::default() });
         let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
         JobFile { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
             .run(control, ticker, given)

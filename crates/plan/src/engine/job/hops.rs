@@ -42,7 +42,7 @@ pub(super) fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
 }
 
 /// The same of messages that are cut into so many times the parts: all parts of one go its way.
-pub(super) fn split(hops: Vec<Hop>, pieces: u32) -> Vec<Hop> {
+pub(super) fn split(hops: &[Hop], pieces: u32) -> Vec<Hop> {
     let of_chunk = hops.chunk_by(|one, other| one.chunk == other.chunk);
     let piece = |number: u32| move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), ..*hop };
     of_chunk.flat_map(|hops| (0..pieces).flat_map(move |number| hops.iter().map(piece(number)))).collect()

@@ -58,6 +58,7 @@ use crate::search::negotiation::{Aim, Search, Start, Strategy};
 use crate::search::tree_routing::Forest;
 use chunks::Chunks;
 use collsynth_bound as bound;
+use hops::{Hop, split};
 use leveling::level;
 use overlay::Overlay;
 use routes::routes;
@@ -66,6 +67,8 @@ use routes::routes;
 const NAME: &str = "job";
 /// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3, 4, 6, 8, 12];
+/// Fewer steps are worth less than this share of the total width.
+const WORTH_FEWER_STEPS: u64 = 100;
 /// A unit of width is at most this share of the total where a job is first planned in parts.
 const COARSE: f64 = 0.02;
 /// The most pairs of a chunk and a rank: 8 bytes each in every try.
@@ -79,8 +82,10 @@ const MANY_RANKS: usize = 200;
 /// The most moves that are put together, and beyond which no message is cut further for it.
 const MOST_MOVES: u64 = 16_000_000;
 const MOST_MOVES_TO_CUT: u64 = 1_000_000;
-/// A unit of width is at most this share of the total where moves are put together.
+/// A unit of width is at most this share of the total where moves are put together; messages are cut into so many more
+/// parts until then.
 const FINE: f64 = 0.0025;
+const CUT: u32 = 4;
 
 /// What is wanted of a job's schedule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,6 +96,14 @@ pub struct JobGoal {
     pub max_steps: Option<u32>,
     /// Drives random choices: same problems, goal and seed, same schedule.
     pub seed: u64,
+    /// Messages are cut into at most so many times their parts, if stated.
+    pub most_cut: Option<u32>,
+}
+
+impl JobGoal {
+    fn may_cut(&self, cut: u32) -> bool {
+        self.most_cut.is_none_or(|most| cut <= most)
+    }
 }
 
 /// Plans collectives on one machine together.
@@ -209,10 +222,14 @@ pub fn plan_job_in_parts(
     }
 }
 
-/// Of jobs whose messages are cut so far, does the first have less width, or as much in fewer steps?
+/// Of jobs whose messages are cut so far, does the first have less width, or about as much in fewer steps?
 fn is_better((first, cut): (&Job, u32), (second, other_cut): (&Job, u32)) -> bool {
-    let figures = |job: &Job, others_cut: u32| (job.total_width() * u64::from(others_cut), job.widths().len());
-    figures(first, other_cut) < figures(second, cut)
+    let widths = [first.total_width() * u64::from(other_cut), second.total_width() * u64::from(cut)];
+    let steps = [first, second].map(|job| job.widths().len());
+    match widths[0].abs_diff(widths[1]) * WORTH_FEWER_STEPS < widths[1] && steps[0] != steps[1] {
+        true => steps[0] < steps[1],
+        false => widths[0] < widths[1],
+    }
 }
 
 /// Plans collectives together by negotiation, where that may be better than what is known; also how far messages were
@@ -227,7 +244,7 @@ fn negotiated_in_parts(
     control: &Control,
 ) -> Result<(Job, u32, StopReason), PlanError> {
     let chunks: u64 = whole.problems.iter().map(|problem| u64::from(problem.chunk_count())).sum();
-    let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks;
+    let can_cut = |cut: u32| chunks * u64::from(cut) <= most_chunks && goal.may_cut(cut);
     let mut cut = whole.fine_cut(close.max(COARSE), can_cut);
     let in_parts = |cut: u32| {
         let known = known.map(|(job, of)| (job, of, cut));
@@ -259,8 +276,9 @@ fn negotiated_in_parts(
     Ok((best, best_cut, stopped))
 }
 
-/// Plans each collective alone, levels their routes, and puts the moves together; also how far messages were cut for
-/// it. `None` if that cannot be done, or not in the steps stated.
+/// Plans each collective alone, levels their routes, and puts the moves together, in more and more parts until the total
+/// width is within `close` of its bound; also how far messages were cut for it. `None` if that cannot be done, or not in
+/// the steps stated.
 fn overlaid(whole: &Prospect, cuts: bool, goal: &JobGoal, close: f64, control: &Control) -> Option<(Job, u32)> {
     let links = whole.problems[0].topology().live_links().count() as u64;
     // If every link is busy all the time.
@@ -268,21 +286,43 @@ fn overlaid(whole: &Prospect, cuts: bool, goal: &JobGoal, close: f64, control: &
     if goal.steps.is_some() || moves > MOST_MOVES {
         return None;
     }
-    let cut = whole.fine_cut(FINE, |cut: u32| cuts && moves * u64::from(cut) <= MOST_MOVES_TO_CUT);
-    let prospect = whole.cut(cut, control).ok()?;
+    let can_cut = |cut: u32| cuts && moves * u64::from(cut) <= MOST_MOVES_TO_CUT && goal.may_cut(cut);
+    let mut cut = whole.fine_cut(COARSE, can_cut);
+    let finest = whole.fine_cut(FINE, can_cut);
+    let mut prospect = whole.cut(cut, control).ok()?;
+    let mut routes = routes(&prospect.problems, goal, &control.planning_all(&prospect.problems)).ok()?;
+    let mut best: Option<(Job, u32)> = None;
+    loop {
+        let found = together(prospect, &routes, goal, close, control).map(|job| (job, cut));
+        best = match (best, found) {
+            (Some(best), Some(found)) if !is_better((&found.0, found.1), (&best.0, best.1)) => Some(best),
+            (best, found) => found.or(best),
+        };
+        let is_enough = best.as_ref().is_some_and(|(job, _)| gap(job) <= close);
+        if is_enough || cut >= finest || control.stop().is_some() {
+            return best;
+        }
+        let pieces = CUT.min(finest / cut);
+        cut *= pieces;
+        prospect = whole.cut(cut, control).ok()?;
+        for (hops, problem) in routes.iter_mut().zip(&prospect.problems) {
+            *hops = split(hops, if problem.collective().kind.can_be_cut() { pieces } else { 1 });
+        }
+    }
+}
+
+/// One job of collectives that are planned alone.
+fn together(prospect: Prospect, routes: &[Vec<Hop>], goal: &JobGoal, close: f64, control: &Control) -> Option<Job> {
     let control = &control.planning_all(&prospect.problems);
-    let mut routes = routes(&prospect.problems, goal, control).ok()?;
     let least = u64::from(prospect.least_width());
+    let mut routes = routes.to_vec();
     level(&prospect.problems, &mut routes, least, goal.seed, control);
     let overlay = Overlay::new(&prospect.problems, &routes)?;
     let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
     let near = least + (close * least as f64) as u64;
     let timetable = overlay.timetable(near, most, goal.seed, control);
-    if timetable.widths.len() > most {
-        return None;
-    }
-    let schedules = overlay.schedules(&timetable);
-    Some((prospect.into_job(schedules).ok()?, cut))
+    let schedules = (timetable.widths.len() <= most).then(|| overlay.schedules(&timetable))?;
+    prospect.into_job(schedules).ok()
 }
 
 /// Problems and what bounds them.

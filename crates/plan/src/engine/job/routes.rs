@@ -16,7 +16,6 @@ use crate::planners::trees::spanning_trees::SpanningTrees;
 
 /// How far above the bound a plan of one of them is near enough, in percent.
 const NEAR: u64 = 2;
-
 /// A unit of width is at most this share of the volume of what is planned.
 const COARSE: f64 = 0.02;
 
@@ -45,7 +44,7 @@ pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) ->
             true => any,
             false => planned(Some(&SpanningTrees), false).ok().filter(|found| is_trees(&coarse, found)).unwrap_or(any),
         };
-        found.push(split(trees, problem.parts() / parts));
+        found.push(split(&trees, problem.parts() / parts));
     }
     Ok(found)
 }
@@ -58,5 +57,5 @@ fn enough_parts(problem: &Problem, bounds: &Bounds) -> u32 {
         return parts;
     }
     let least = (1.0 / (COARSE * volume)).ceil().max(1.0) as u32;
-    (least..parts).find(|&fewer| parts % fewer == 0).unwrap_or(parts)
+    (least..parts).find(|&fewer| parts.is_multiple_of(fewer)).unwrap_or(parts)
 }
