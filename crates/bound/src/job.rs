@@ -2,8 +2,8 @@
 //!
 //! The candidates give the links of a machine weights that its collectives compete for: all links equally (every rank a
 //! block), the links of each dimension (its positions as blocks), both at several ratios, the border of every slab and,
-//! where no messages have distances, of every rank, and what bounds each collective alone. Each is worth what all collectives pay together; see
-//! [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
+//! where no messages have distances, of every rank, and what bounds each collective alone. Each is worth what all
+//! collectives pay together; see [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
 
 use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, every_weight, job_value};
 use collsynth_core::collective::Pattern;

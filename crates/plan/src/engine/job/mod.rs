@@ -276,9 +276,9 @@ fn negotiated_in_parts(
     Ok((best, best_cut, stopped))
 }
 
-/// Plans each collective alone, levels their routes, and puts the moves together, in more and more parts until the total
-/// width is within `close` of its bound; also how far messages were cut for it. `None` if that cannot be done, or not in
-/// the steps stated.
+/// Plans each collective alone, levels their routes, and puts the moves together, in more and more parts until the
+/// total width is within `close` of its bound; also how far messages were cut for it. `None` if that cannot be done, or
+/// not in the steps stated.
 fn overlaid(whole: &Prospect, cuts: bool, goal: &JobGoal, close: f64, control: &Control) -> Option<(Job, u32)> {
     let links = whole.problems[0].topology().live_links().count() as u64;
     // If every link is busy all the time.
