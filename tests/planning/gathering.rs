@@ -99,7 +99,8 @@ proptest! {
 
     #[test]
     fn any_torus_is_planned_at_the_closed_form(
-        extents in prop::collection::vec(1_u32..8, 1..5).prop_filter("small", |e| (2..400).contains(&e.iter().product::<u32>())),
+        extents in prop::collection::vec(1_u32..8, 1..5)
+            .prop_filter("small", |e| (2..400).contains(&e.iter().product::<u32>())),
         parts in 1_u32..7,
         kind in prop::sample::select(KINDS.to_vec()),
     ) {

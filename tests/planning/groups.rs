@@ -211,8 +211,8 @@ fn trees_of_groups_that_may_not_relay_stay_within_them() {
     }
 }
 
-/// Machines of 8 ranks with groups of up to 4 of them, the rest relays: what is planned without naming a planner, beside
-/// the optimum that the SMT planner proves. At least nine of ten are equal, and none is better.
+/// Machines of 8 ranks with groups of up to 4 of them, the rest relays: what is planned without naming a planner,
+/// beside the optimum that the SMT planner proves. At least nine of ten are equal, and none is better.
 #[test]
 fn small_groups_are_planned_at_the_optimum() {
     let some = |lists: &[&[u32]]| lists.iter().map(|ranks| ranks.iter().copied().map(RankId).collect()).collect();

@@ -198,7 +198,8 @@ fn steps_and_volume_are_bounded_jointly() {
 }
 
 /// What must reach one rank, or leave it, by hand: on a ring of `k`, in as many steps as half of it, a chunk moves in
-/// every step, so the links of rank 0 and of the rank opposite, and those between them, carry each half of what they must.
+/// every step, so the links of rank 0 and of the rank opposite, and those between them, carry each half of what they
+/// must.
 #[test]
 fn steps_and_volume_of_copies_and_sums_are_bounded_jointly() {
     let root = || RankId(0);

@@ -1,5 +1,5 @@
-//! Without a planner's name, every planner is an incumbent: none by name has less volume in the same parts, or as little
-//! in fewer steps.
+//! Without a planner's name, every planner is an incumbent: none by name has less volume in the same parts, or as
+//! little in fewer steps.
 
 use collsynth::collective::{Demand, Kind};
 use collsynth::plan::{PlanError, planners};

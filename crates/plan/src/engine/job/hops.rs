@@ -41,7 +41,7 @@ pub(super) fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
     found
 }
 
-/// The same of messages that are cut into so many times the parts: all parts of one go its way.
+/// The moves after each chunk has been split into `pieces`, which all follow its route.
 pub(super) fn split(hops: &[Hop], pieces: u32) -> Vec<Hop> {
     let of_chunk = hops.chunk_by(|one, other| one.chunk == other.chunk);
     let piece = |number: u32| move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), ..*hop };

@@ -53,17 +53,17 @@ const NEAR: u64 = 200;
 const BUSY: u64 = 90;
 /// The price of a link grows with this power of its load.
 const STEEP: i32 = 32;
-/// Sweeps over all busy links, while each lowers the sum of all prices by this share.
+/// The most sweeps over all busy links; one that lowers the total price by less than this share is the last.
 const SWEEPS: u32 = 40;
 const GAIN: f64 = 0.02;
-/// A link has had its turn when so many of its chunks in a row gain nothing elsewhere.
+/// A sweep leaves a link after this many failed exchanges in a row.
 const PATIENCE: u32 = 64;
 /// Ranks looked at for a new path.
 const MOST_RANKS: u32 = 96;
 /// In place of a link, and of a rank: none.
 const NONE: u32 = u32::MAX;
 
-/// The way of a chunk of one of the problems with one operation.
+/// The route of a chunk for one operation.
 struct Tree {
     problem: usize,
     chunk: ChunkId,
@@ -300,8 +300,8 @@ impl<'a> Leveling<'a> {
         *ranks ^= rank.0;
     }
 
-    /// Takes a link out of a tree, and joins what is below at a lower price, over the links returned; they are none if
-    /// that cannot be done.
+    /// Removes a link from a tree and reattaches the subtree below it at a lower price. Returns the new links: none if
+    /// no such path exists.
     fn exchange(&mut self, tree: &mut Tree, link: LinkId) -> Vec<LinkId> {
         for &link in &tree.links {
             let (above, below) = self.ends_of(link, tree.op);
@@ -326,7 +326,7 @@ impl<'a> Leveling<'a> {
         new
     }
 
-    /// The same while the tree is at hand.
+    /// As [`Leveling::exchange`], with the tree loaded into `up` and `below`.
     fn rejoin(&mut self, tree: &Tree, link: LinkId) -> Vec<LinkId> {
         let problem = &self.problems[tree.problem];
         let relays = |of: &Self, rank: RankId, below: u32| {
@@ -363,7 +363,7 @@ impl<'a> Leveling<'a> {
         new
     }
 
-    /// Takes out a rank that relays to nobody, and those above for which this holds then; what that gains.
+    /// Removes a relay without children, then its ancestors while they are such relays; returns the price saved.
     fn prune(&mut self, from: RankId, tree: &Tree, relays: &impl Fn(&Self, RankId, u32) -> bool) -> f64 {
         let (mut rank, mut gained) = (from, 0.0);
         while relays(self, rank, 0) && self.up[rank.index()] != NONE {

@@ -67,7 +67,7 @@ use routes::routes;
 const NAME: &str = "job";
 /// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3, 4, 6, 8, 12];
-/// Fewer steps are worth less than this share of the total width.
+/// A job with fewer steps is better if its total width is within one part in this many of the other's.
 const WORTH_FEWER_STEPS: u64 = 100;
 /// A unit of width is at most this share of the total where a job is first planned in parts.
 const COARSE: f64 = 0.02;
@@ -82,8 +82,8 @@ const MANY_RANKS: usize = 200;
 /// The most moves that are put together, and beyond which no message is cut further for it.
 const MOST_MOVES: u64 = 16_000_000;
 const MOST_MOVES_TO_CUT: u64 = 1_000_000;
-/// A unit of width is at most this share of the total where moves are put together; messages are cut into so many more
-/// parts until then.
+/// The finest cut where moves are put together: a unit of width is this share of the total. Each round multiplies the
+/// parts by up to `CUT`.
 const FINE: f64 = 0.0025;
 const CUT: u32 = 4;
 
@@ -96,7 +96,7 @@ pub struct JobGoal {
     pub max_steps: Option<u32>,
     /// Drives random choices: same problems, goal and seed, same schedule.
     pub seed: u64,
-    /// Messages are cut into at most so many times their parts, if stated.
+    /// The most that planning may multiply the parts of a message by.
     pub most_cut: Option<u32>,
 }
 
@@ -366,7 +366,7 @@ impl Prospect {
     fn fine_cut(&self, share: f64, can_cut: impl Fn(u32) -> bool) -> u32 {
         let is_coarse = |cut: u32| share * self.least_volume() * f64::from(cut) < 1.0;
         let mut cut = 1;
-        while is_coarse(cut) && can_cut(2 * cut) {
+        while is_coarse(cut) && cut.checked_mul(2).is_some_and(&can_cut) {
             cut *= 2;
         }
         cut

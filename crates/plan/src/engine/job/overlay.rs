@@ -44,9 +44,9 @@ use crate::model::moves::Moves;
 /// Passes for narrow steps, and for wider ones, which either do soon or not at all.
 const PASSES: u32 = 12;
 const PASSES_IN_WIDER_STEPS: u32 = 4;
-/// This share above the least width that the routes allow is near enough.
+/// A timetable is good enough within one part in this many of the least width that its routes allow.
 const NEAR_LEAST: u64 = 500;
-/// Half as many steps are worth this share of the total width.
+/// Wider, hence fewer, steps may cost one part in this many of the total width.
 const WORTH_WIDER_STEPS: u64 = 100;
 /// Steps are wide enough for about this many of them at most.
 const MOST_STEPS: u64 = 256;

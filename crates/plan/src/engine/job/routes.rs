@@ -19,8 +19,8 @@ const NEAR: u64 = 2;
 /// A unit of width is at most this share of the volume of what is planned.
 const COARSE: f64 = 0.02;
 
-/// The moves of each problem, none of which heeds the others. A problem in many parts is planned in fewer, which are
-/// then cut: all pieces of one go its way.
+/// The moves of each problem, planned without regard to the others. A problem in many parts is planned in fewer, whose
+/// chunks are then split.
 ///
 /// # Errors
 ///
