@@ -1,4 +1,4 @@
-//! The same schedules in fewer words, trees and the way back, and changes to these.
+//! The same schedules in fewer words, trees, the way back and ops of steps, and changes to these.
 
 use std::collections::BTreeMap;
 
@@ -90,12 +90,44 @@ pub fn plant(dice: &mut Dice, file: &mut Value) {
     }
 }
 
-/// One change to trees, or to whether there is a way back.
+/// Says the op of transfers once for a step, in some steps; those of the other op state theirs.
+pub fn op_of_steps(dice: &mut Dice, file: &mut Value) {
+    const LISTS: [&str; 4] = ["transfers", "pattern", "cell", "without"];
+    for step in changes::objects(&mut file["steps"]).into_iter().flatten() {
+        if dice.chance(40) {
+            continue;
+        }
+        let reduces = |transfer: &Value| transfer.get("op") == Some(&json!("reduce"));
+        let lists = LISTS.map(|key| step.get(key).and_then(Value::as_array));
+        let op = if lists.into_iter().flatten().flatten().any(reduces) { "reduce" } else { "copy" };
+        for key in LISTS {
+            for transfer in step.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten() {
+                let Some(keys) = transfer.as_object_mut() else { continue };
+                let own = keys.get("op").cloned().unwrap_or(json!("copy"));
+                if own != op || dice.chance(10) {
+                    keys.insert("op".to_owned(), own);
+                } else {
+                    keys.remove("op");
+                }
+            }
+        }
+        step["op"] = json!(op);
+    }
+}
+
+/// One change to trees, or to whether there is a way back, or to the op of a step.
 pub fn change(dice: &mut Dice, file: &mut Value) {
     let flags = [json!(true), json!(false), json!(1), json!("true")];
     let Some(trees) = file.get_mut("trees").and_then(Value::as_array_mut).filter(|trees| !trees.is_empty()) else {
-        if dice.chance(30) {
-            file["mirrored"] = dice.pick(&flags).clone();
+        let steps: Vec<_> = changes::objects(&mut file["steps"]).into_iter().flatten().collect();
+        match dice.below(3) {
+            0 => file["mirrored"] = dice.pick(&flags).clone(),
+            1 if !steps.is_empty() => {
+                let at = dice.below(steps.len());
+                let ops = [json!("reduce"), json!("copy"), json!("add"), json!(1), Value::Null];
+                steps.into_iter().nth(at).expect("below their number")["op"] = dice.pick(&ops).clone();
+            }
+            _ => (),
         }
         return;
     };

@@ -30,6 +30,9 @@ pub fn unchanged(dice: &mut Dice) -> Value {
     if dice.chance(20) {
         listings::plant(dice, &mut file);
     }
+    if dice.chance(20) {
+        listings::op_of_steps(dice, &mut file);
+    }
     file
 }
 
@@ -47,6 +50,9 @@ pub fn compact(dice: &mut Dice) -> Value {
     let mut file = compact::file(dice);
     if dice.chance(50) {
         listings::mirror(dice, &mut file);
+    }
+    if dice.chance(40) {
+        listings::op_of_steps(dice, &mut file);
     }
     for _ in 0..dice.below(4) {
         compact::change(dice, &mut file);

@@ -200,6 +200,27 @@ fn locate_follows_any_path_and_refuses_what_is_not_there() {
 }
 
 #[test]
+fn a_step_says_the_op_where_all_its_transfers_reduce() {
+    let problem = {
+        let torus = TopologySpec::new(Shape::Torus(Torus::new(&[3])));
+        Problem::new(Topology::new(torus).unwrap(), Collective { kind: Kind::ReduceScatter, parts: 1 }).unwrap()
+    };
+    let mut builder = Schedule::builder();
+    for (step, second) in [Op::Reduce, Op::Copy].into_iter().enumerate() {
+        builder.step(1);
+        builder.transfer(RankId(0), RankId(1), None, Op::Reduce, [ChunkId(1)]);
+        builder.transfer(RankId(0), RankId(2), None, second, (step == 0).then_some(ChunkId(2)));
+    }
+    let solution = Solution { problem, schedule: builder.finish(), bounds: Bounds::default(), origin: None };
+    let text = to_brief_string(&solution);
+    let steps: Vec<&str> = text.split("\"transfers\"").collect();
+    assert!(steps[0].ends_with("{\"op\": \"reduce\", ") && !steps[1].contains("\"op\": \"reduce\", \"chunks\""));
+    assert_eq!(steps[2].matches("\"op\": \"reduce\", \"chunks\"").count(), 1, "{text}");
+    let read = parse_solution(&text).unwrap();
+    assert_eq!(in_order(&read.schedule), in_order(&solution.schedule));
+}
+
+#[test]
 fn the_order_of_additions_survives_writing() {
     let problem = Problem::new(Topology::torus(&[3]).unwrap(), Collective::new(Kind::Reduce(RankId(0)))).unwrap();
     let written = |ops: [Op; 2]| {

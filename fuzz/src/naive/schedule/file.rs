@@ -162,18 +162,19 @@ impl Step {
         faults: &mut Faults,
     ) -> Option<Self> {
         let optional: &[&str] = match (compact, cells) {
-            (true, true) => &["width", "pattern", "without", "cell"],
-            (true, false) => &["width", "pattern", "without"],
-            _ => &["width"],
+            (true, true) => &["width", "op", "pattern", "without", "cell"],
+            (true, false) => &["width", "op", "pattern", "without"],
+            _ => &["width", "op"],
         };
         let keys = faults.object(value, &["transfers"], optional)?;
         // What should not be there may be wrong besides.
         let has = |key: &str| keys.contains_key(key);
         faults.more |= !compact && (has("pattern") || has("without")) || !cells && has("cell");
         let width = faults.integer_or(keys.get("width"), 1, 1).unwrap_or(1);
+        let reduces = op(keys.get("op"), faults).unwrap_or_default();
         let mut list = |key| {
             let list = keys.get(key).and_then(|value| faults.list(value)).unwrap_or_default();
-            list.iter().filter_map(|value| Transfer::read(value, machine, task, faults)).collect()
+            list.iter().filter_map(|value| Transfer::read(value, reduces, machine, task, faults)).collect()
         };
         let transfers = list("transfers");
         let [pattern, without] = ["pattern", "without"].map(|key| if compact { list(key) } else { Vec::new() });
@@ -183,7 +184,7 @@ impl Step {
 }
 
 impl Transfer {
-    fn read(value: &Value, machine: &Machine, task: &Task, faults: &mut Faults) -> Option<Self> {
+    fn read(value: &Value, reduces: bool, machine: &Machine, task: &Task, faults: &mut Faults) -> Option<Self> {
         let keys = faults.object(value, &["from", "to", "chunks"], &["op", "via"])?;
         let mut rank = |key| match machine.rank(keys.get(key)?, faults)? {
             Named::Number(rank) => Some(rank),
@@ -194,16 +195,21 @@ impl Transfer {
         for value in keys.get("chunks").and_then(|value| faults.list(value)).unwrap_or_default() {
             chunks.extend(task.chunk(value, faults));
         }
-        let reduce = match keys.get("op") {
-            None => false,
-            Some(op) if op == "copy" || op == "reduce" => op == "reduce",
-            Some(_) => return faults.note("F003"),
-        };
+        let reduce = if keys.contains_key("op") { op(keys.get("op"), faults)? } else { reduces };
         let via = match keys.get("via").map(|via| via.as_str().and_then(dimension)) {
             None => None,
             Some(Some((dim, Some(grows)))) => Some((dim, grows)),
             Some(_) => return faults.note("F003"),
         };
         Some(Self { from: from?, to: to?, chunks, reduce, via })
+    }
+}
+
+/// Does an op, copy if there is none, reduce?
+pub(super) fn op(stated: Option<&Value>, faults: &mut Faults) -> Option<bool> {
+    match stated {
+        None => Some(false),
+        Some(op) if op == "copy" || op == "reduce" => Some(op == "reduce"),
+        Some(_) => faults.note("F003"),
     }
 }

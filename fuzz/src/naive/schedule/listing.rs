@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::file::{Step, Transfer};
+use super::file::{Step, Transfer, op};
 use crate::naive::problem::machine::{Machine, dimension};
 use crate::naive::problem::task::Task;
 use crate::naive::reader::Faults;
@@ -26,11 +26,7 @@ pub fn of_trees(trees: &Value, steps: &mut [Step], machine: &Machine, task: &Tas
         for value in faults.list(keys.get("chunks")?)? {
             chunks.extend(task.chunk(value, faults));
         }
-        let reduce = match keys.get("op") {
-            None => false,
-            Some(op) if op == "copy" || op == "reduce" => op == "reduce",
-            Some(_) => return faults.note("F003"),
-        };
+        let reduce = op(keys.get("op"), faults)?;
         let parents: Vec<char> = faults.text(keys.get("parents")?)?.chars().collect();
         let mut numbers = Vec::new();
         for value in faults.list(keys.get("steps")?)? {

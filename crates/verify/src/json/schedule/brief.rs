@@ -1,4 +1,5 @@
-//! What a file says in fewer words: the first half of what is mirrored, and trees instead of transfers.
+//! What a file says in fewer words: the first half of what is mirrored, trees instead of transfers, and the op of a step
+//! that only reduces.
 
 use std::borrow::Cow;
 
@@ -19,6 +20,8 @@ pub(super) struct Listing<'a> {
     pub mirrored: bool,
     /// The moves that steps state as transfers.
     pub own: Cow<'a, Schedule>,
+    /// Does a step whose transfers all reduce say so for them?
+    pub op_of_steps: bool,
 }
 
 /// What the compact form states besides.
@@ -34,14 +37,15 @@ impl<'a> Listing<'a> {
     pub fn whole(view: View<'a>) -> Self {
         match view {
             View::Explicit(schedule) => {
-                Self { compact: None, trees: None, mirrored: false, own: Cow::Borrowed(schedule) }
+                Self { compact: None, trees: None, mirrored: false, own: Cow::Borrowed(schedule), op_of_steps: false }
             }
             View::Compact(schedule) => {
                 let Exceptions { chunks, without, moves } = schedule.exceptions();
                 let pattern = Cow::Borrowed(schedule.pattern());
                 let repeated = schedule.repeated().map(Cow::Borrowed);
                 let compact = Compact { pattern, repeated, chunks, without: Cow::Borrowed(without) };
-                Self { compact: Some(compact), trees: None, mirrored: false, own: Cow::Borrowed(moves) }
+                let own = Cow::Borrowed(moves);
+                Self { compact: Some(compact), trees: None, mirrored: false, own, op_of_steps: false }
             }
         }
     }
@@ -53,17 +57,18 @@ impl<'a> Listing<'a> {
             None => (false, Cow::Borrowed(schedule)),
         };
         match trees(problem, &own) {
-            None => Self { compact: None, trees: None, mirrored, own },
+            None => Self { compact: None, trees: None, mirrored, own, op_of_steps: true },
             some => {
                 let own = Cow::Owned(Schedule::of_widths(own.widths()));
-                Self { compact: None, trees: some, mirrored, own }
+                Self { compact: None, trees: some, mirrored, own, op_of_steps: true }
             }
         }
     }
 
     /// The first half where the second mirrors it.
     pub fn brief_compact(problem: &Problem, schedule: &'a CompactSchedule) -> Self {
-        Self::compact_half(problem, schedule).unwrap_or_else(|| Self::whole(View::Compact(schedule)))
+        let half = Self::compact_half(problem, schedule);
+        Self { op_of_steps: true, ..half.unwrap_or_else(|| Self::whole(View::Compact(schedule))) }
     }
 
     /// What [`CompactSchedule::mirrored`] makes a schedule of, if it does. O(moves stated, and sorting them).
@@ -79,7 +84,7 @@ impl<'a> Listing<'a> {
             }
         };
         let compact = Compact { pattern: Cow::Owned(pattern?), repeated, chunks, without: Cow::Owned(without?) };
-        Some(Self { compact: Some(compact), trees: None, mirrored: true, own: Cow::Owned(moves?) })
+        Some(Self { compact: Some(compact), trees: None, mirrored: true, own: Cow::Owned(moves?), op_of_steps: true })
     }
 
     /// About the length of its text.

@@ -259,6 +259,10 @@ pub(in crate::json) struct StepEntry {
     /// Chunks a link of capacity 1 may carry in this step.
     #[serde(default = "one_part")]
     pub width: NonZeroU32,
+    /// The op of transfers of this step that state none.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "copy")))]
+    pub op: OpEntry,
     /// In the compact form, transfers of rank 0's chunks on the intact torus: translated, those of every other rank.
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<TransferEntry>"))]
@@ -291,10 +295,11 @@ pub(in crate::json) struct TransferEntry {
     #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "DirectionEntry"))]
     pub via: Option<DirectionEntry>,
-    /// What happens on arrival: the chunk takes the place of what the receiver held of it, or is combined with it.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(extend("default" = "copy")))]
-    pub op: OpEntry,
+    /// What happens on arrival: the chunk takes the place of what the receiver held of it, or is combined with it. Left
+    /// out: as the step says.
+    #[serde(default, deserialize_with = "stated", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "OpEntry"))]
+    pub op: Option<OpEntry>,
     /// The chunks, each once.
     pub chunks: ChunkList,
 }

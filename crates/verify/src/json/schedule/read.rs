@@ -186,7 +186,7 @@ pub(in crate::json) fn stated(topology: Topology, file: Body, room: u64) -> Resu
         return Err(belongs("cell", "period"));
     }
     let [mut patterns, mut cells, mut lacking, mut steps] = [(); 4].map(|()| Vec::new());
-    for Object(StepEntry { width, pattern, cell, without, transfers }) in file.steps {
+    for Object(StepEntry { width, op, pattern, cell, without, transfers }) in file.steps {
         if file.period.is_none() && cell.is_some() {
             return Err(belongs("cell", "period").within(PathItem::Index(steps.len())).at("steps"));
         }
@@ -198,10 +198,11 @@ pub(in crate::json) fn stated(topology: Topology, file: Body, room: u64) -> Resu
                            (the schedules of a job have none: `synth convert --to explicit` writes their moves)";
             return Err(Fault::new(FormatCode::F002, message).within(PathItem::Index(steps.len())).at("steps"));
         }
-        patterns.push((width.get(), pattern.unwrap_or_default()));
-        cells.push((width.get(), cell.unwrap_or_default()));
-        lacking.push((width.get(), without.unwrap_or_default()));
-        steps.push((width.get(), transfers));
+        let of_step = |transfers| StatedStep { width: width.get(), op: op.0, transfers };
+        patterns.push(of_step(pattern.unwrap_or_default()));
+        cells.push(of_step(cell.unwrap_or_default()));
+        lacking.push(of_step(without.unwrap_or_default()));
+        steps.push(of_step(transfers));
     }
     let read = |steps, key| schedule(&problem, steps, key).map_err(|fault| fault.at("steps"));
     let own = match file.trees {
@@ -353,13 +354,17 @@ fn demand(topology: &Topology, rows: &[Vec<u32>]) -> Result<Demand, Fault> {
     Demand::new(narrow(ranks), &rows.concat()).ok_or_else(|| Fault::new(FormatCode::F009, ProblemError::TooManyChunks))
 }
 
-fn schedule(
-    problem: &Problem,
-    steps: Vec<(u32, Vec<Object<TransferEntry>>)>,
-    list: &'static str,
-) -> Result<Schedule, Fault> {
+/// A step with one of its lists of transfers.
+struct StatedStep {
+    width: u32,
+    /// Of transfers that state none.
+    op: Op,
+    transfers: Vec<Object<TransferEntry>>,
+}
+
+fn schedule(problem: &Problem, steps: Vec<StatedStep>, list: &'static str) -> Result<Schedule, Fault> {
     let mut builder = Schedule::builder();
-    for (index, (width, transfers)) in steps.into_iter().enumerate() {
+    for (index, StatedStep { width, op, transfers }) in steps.into_iter().enumerate() {
         builder.step(width);
         let within = |fault: Fault, transfer, key| {
             fault.at(key).within(PathItem::Index(transfer)).at(list).within(PathItem::Index(index))
@@ -371,7 +376,8 @@ fn schedule(
             let (from, to) = (end(&transfer.from, "from")?, end(&transfer.to, "to")?);
             let ids = chunk_ids(problem, transfer.chunks).map_err(|fault| within(fault, number, "chunks"))?;
             let via = transfer.via.map(|entry| entry.0);
-            builder.transfer(from, to, via, transfer.op.0, ids.into_iter().map(ChunkId));
+            let op = transfer.op.map_or(op, |entry| entry.0);
+            builder.transfer(from, to, via, op, ids.into_iter().map(ChunkId));
         }
     }
     Ok(builder.finish())
@@ -381,10 +387,10 @@ fn schedule(
 fn of_trees(
     problem: &Problem,
     entries: Vec<Object<TreeEntry>>,
-    steps: &[(u32, Vec<Object<TransferEntry>>)],
+    steps: &[StatedStep],
     room: u64,
 ) -> Result<Schedule, Fault> {
-    if let Some(step) = steps.iter().position(|(_, transfers)| !transfers.is_empty()) {
+    if let Some(step) = steps.iter().position(|step| !step.transfers.is_empty()) {
         let fault = Fault::new(FormatCode::F010, "with `trees`, which state every move, `transfers` is empty");
         return Err(fault.at("transfers").within(PathItem::Index(step)).at("steps"));
     }
@@ -393,7 +399,7 @@ fn of_trees(
         Ok(Tree { chunks, op: op.0, parents, steps })
     };
     let trees = entries.into_iter().enumerate().map(tree).collect::<Result<Vec<_>, _>>();
-    let widths: Vec<u32> = steps.iter().map(|(width, _)| *width).collect();
+    let widths: Vec<u32> = steps.iter().map(|step| step.width).collect();
     trees.and_then(|trees| trees::schedule(problem, &widths, &trees, room)).map_err(|fault| fault.at("trees"))
 }
 

@@ -22,7 +22,8 @@ use collsynth_core::topology::{FailedLink, GraphLink, RankId, Shape, TopologySpe
 const INDENT: &str = "      ";
 /// Letters of an expanded schedule that are written at once.
 const WRITTEN_AT_ONCE: usize = 1 << 16;
-/// From this number of ranks on, a mirrored schedule is written by its first half, and one along trees by these.
+/// From this number of ranks on, a mirrored schedule is written by its first half, one along trees by these, and the op
+/// of a step that only reduces once.
 const BRIEF_FROM: usize = 512;
 
 /// The text of a schedule file. O(moves log moves stated).
@@ -33,7 +34,7 @@ pub fn solution_to_string<S: Stated>(solution: &Solution<S>) -> String {
     }
 }
 
-/// The same of any number of ranks, with a way back and trees where these are shorter.
+/// The same of any number of ranks, with a way back, trees, and ops of steps where these are shorter.
 pub(in crate::json) fn to_brief_string<S: Stated>(solution: &Solution<S>) -> String {
     let listing = match solution.schedule.view() {
         View::Explicit(schedule) => Listing::brief(&solution.problem, schedule),
@@ -62,7 +63,7 @@ pub fn write_expanded<S: Stated>(out: &mut dyn io::Write, solution: &Solution<S>
     let mut next = separator("\n    ", ",\n    ");
     for step in schedule.numbers() {
         text.push_str(next());
-        begin_step(&mut text, schedule.width(step)).expect(cannot_fail);
+        begin_step(&mut text, schedule.width(step), Op::Copy).expect(cannot_fail);
         text.push_str("\"transfers\": [");
         let mut between = separator("\n", ",\n");
         let slots = schedule.slots(step, &Choice::default());
@@ -70,7 +71,7 @@ pub fn write_expanded<S: Stated>(out: &mut dyn io::Write, solution: &Solution<S>
             text.push_str(between());
             text.push_str(INDENT);
             let transfer = Transfer::over(slot.from, slot.to, slot.via, slot.op);
-            write_transfer(&mut text, &transfer, &schedule.chunks_of(slot)).expect(cannot_fail);
+            write_transfer(&mut text, &transfer, Op::Copy, &schedule.chunks_of(slot)).expect(cannot_fail);
             if text.len() > WRITTEN_AT_ONCE {
                 out.write_all(text.as_bytes())?;
                 text.clear();
@@ -128,7 +129,7 @@ fn write_listing(out: &mut String, listing: &Listing<'_>) -> fmt::Result {
         out.push_str(",\n  \"mirrored\": true");
     }
     out.push_str(",\n  \"steps\": ");
-    write_steps(out, &listing.own, &others)
+    write_steps(out, listing, &others)
 }
 
 fn write_tree(out: &mut String, Tree { chunks, op, parents, steps }: &Tree) -> fmt::Result {
@@ -284,8 +285,9 @@ fn write_relays(out: &mut String, collective: &Collective) {
     }
 }
 
-/// The steps of a schedule, each with those of others under their keys, which have as many.
-fn write_steps(out: &mut String, schedule: &Schedule, others: &[(&str, &Schedule)]) -> fmt::Result {
+/// The steps of a listing, each with those of others under their keys, which have as many.
+fn write_steps(out: &mut String, listing: &Listing<'_>, others: &[(&str, &Schedule)]) -> fmt::Result {
+    let schedule = &*listing.own;
     let mut others: Vec<_> = others.iter().map(|&(key, other)| (key, other, other.steps())).collect();
     // In the compact form most transfers have one chunk, and spaces would be a sixth of the file.
     let indent = if others.is_empty() { INDENT } else { "" };
@@ -293,26 +295,44 @@ fn write_steps(out: &mut String, schedule: &Schedule, others: &[(&str, &Schedule
     let mut next = separator("\n    ", ",\n    ");
     for step in schedule.steps() {
         out.push_str(next());
-        begin_step(out, step.width)?;
-        for (key, other, steps) in &mut others {
-            let step = steps.next().expect("as many steps");
+        let others: Vec<_> =
+            others.iter_mut().map(|(key, other, steps)| (*key, *other, steps.next().expect("as many steps"))).collect();
+        let op = match listing.op_of_steps {
+            true => common_op(others.iter().map(|(_, _, step)| step).chain([&step])),
+            false => Op::Copy,
+        };
+        begin_step(out, step.width, op)?;
+        for (key, other, step) in &others {
             write!(out, "\"{key}\": ")?;
-            write_transfers(out, other, &step, "")?;
+            write_transfers(out, other, step, op, "")?;
             out.push_str(",\n");
         }
         out.push_str("\"transfers\": ");
-        write_transfers(out, schedule, &step, indent)?;
+        write_transfers(out, schedule, &step, op, indent)?;
         out.push('}');
     }
     end_steps(out, schedule.step_count());
     Ok(())
 }
 
-fn begin_step(out: &mut String, width: u32) -> fmt::Result {
+/// The op of all transfers of a step, if it is one.
+fn common_op<'a>(lists: impl Iterator<Item = &'a Step<'a>>) -> Op {
+    let mut transfers = lists.flat_map(|step| step.transfers).peekable();
+    match transfers.peek().is_some() && transfers.all(|transfer| transfer.op == Op::Reduce) {
+        true => Op::Reduce,
+        false => Op::Copy,
+    }
+}
+
+/// Begins a step, with the op of transfers that state none.
+fn begin_step(out: &mut String, width: u32, op: Op) -> fmt::Result {
     out.push('{');
-    match width {
-        1 => Ok(()),
-        _ => write!(out, "\"width\": {width}, "),
+    if width != 1 {
+        write!(out, "\"width\": {width}, ")?;
+    }
+    match op {
+        Op::Copy => Ok(()),
+        Op::Reduce => out.write_str("\"op\": \"reduce\", "),
     }
 }
 
@@ -328,7 +348,8 @@ fn end_transfers(out: &mut String, is_empty: bool, indent: &str) {
     out.push(']');
 }
 
-fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>, indent: &str) -> fmt::Result {
+/// The transfers of a list of a step, which says the op of those that state none.
+fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>, op: Op, indent: &str) -> fmt::Result {
     let mut chunks = Vec::new();
     out.push('[');
     for (index, transfer) in in_order(step).into_iter().enumerate() {
@@ -337,18 +358,18 @@ fn write_transfers(out: &mut String, schedule: &Schedule, step: &Step<'_>, inden
         chunks.sort_unstable();
         out.push_str(if index == 0 { "\n" } else { ",\n" });
         out.push_str(indent);
-        write_transfer(out, transfer, &chunks)?;
+        write_transfer(out, transfer, op, &chunks)?;
     }
     end_transfers(out, step.transfers.is_empty(), indent);
     Ok(())
 }
 
-fn write_transfer(out: &mut String, transfer: &Transfer, chunks: &[ChunkId]) -> fmt::Result {
+fn write_transfer(out: &mut String, transfer: &Transfer, op_of_step: Op, chunks: &[ChunkId]) -> fmt::Result {
     write!(out, "{{\"from\": {}, \"to\": {}", transfer.from, transfer.to)?;
     if let Some(via) = transfer.via {
         write!(out, ", \"via\": \"{via}\"")?;
     }
-    if transfer.op == Op::Reduce {
+    if transfer.op != op_of_step {
         out.push_str(", \"op\": \"reduce\"");
     }
     out.push_str(", \"chunks\": ");
