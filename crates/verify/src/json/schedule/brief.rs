@@ -1,5 +1,5 @@
-//! What a file says in fewer words: the first half of what is mirrored, trees instead of transfers, and the op of a step
-//! that only reduces.
+//! What a file says in fewer words: the first half of what is mirrored, trees instead of transfers, and the op of steps
+//! that only reduce.
 
 use std::borrow::Cow;
 
