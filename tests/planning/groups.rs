@@ -262,3 +262,32 @@ fn small_groups_are_planned_at_the_optimum() {
     assert!(all > 200, "{all}");
     assert!(equal * 10 >= all * 9, "{equal} of {all}:\n{}", worse.join("\n"));
 }
+
+/// No two rows, or planes, share a link: each is a torus of its own.
+#[test]
+fn groups_that_share_no_link_take_as_long_as_one_of_them() {
+    for (members, extents) in [(rows(), &[4][..]), (planes(), &[4, 4])] {
+        for kind in [Kind::Broadcast(RankId(1)), Kind::Reduce(RankId(2)), Kind::AllGather, Kind::ReduceScatter] {
+            let width = |machine, kind| plans::plan(None, &machine, kind, 12).unwrap().schedule.total_width();
+            let alone = width(torus(extents, &[], &[]), kind.clone());
+            let all = width(torus(&[4, 4, 4], &[], &[]), of(kind.clone(), members.clone(), true));
+            assert!(all <= alone, "{}: {all} {alone}", kind.name());
+        }
+    }
+}
+
+/// In 16 rows of 16, one of which has lost a cable of its root: its chunks leave through others, which make room.
+#[test]
+fn vectors_of_many_groups_come_near_their_bound_in_seconds() {
+    let members = groups([16, 16, 1], |[_, y, z]| [0, y, z]);
+    for (cables, most) in [(&[][..], 1.05), (&[(0, 1)], 1.14)] {
+        let kind = of(Kind::Broadcast(RankId(0)), members.clone(), true);
+        let machine = torus(&[16, 16], cables, &[]);
+        let plan = synthesize(&machine, &kind, &Goal::default(), &Control::unlimited()).unwrap();
+        let report = verify(&plan.clone().into(), &Options::default());
+        assert_eq!(report.verdict(), Verdict::Holds);
+        let least = plan.bounds.least_width(plan.problem.parts());
+        let above = plan.schedule.total_width() as f64 / f64::from(least);
+        assert!(above <= most, "{above} with {cables:?}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The choice among planners: in how many parts, by which planner, and which of their schedules.
 
 pub mod alternatives;
+pub mod apart;
 pub mod curve;
 pub mod driver;
 pub mod front;
@@ -10,3 +11,4 @@ pub mod planned;
 pub mod portfolio;
 pub mod quickest;
 pub mod registry;
+pub mod together;

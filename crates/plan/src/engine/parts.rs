@@ -17,7 +17,7 @@ const AUTO_PARTS: u32 = 128;
 const AUTO_TREES: u32 = 1024;
 const AUTO_TREES_UP_AND_DOWN: u32 = 1536;
 /// The same in groups, for each.
-const AUTO_GROUP_TREES: u32 = 720;
+const AUTO_GROUP_TREES: u32 = 1024;
 const AUTO_TREE_HOPS: u32 = 2 * 4096 * 1536;
 /// How far above the least volume that any parts promise fewer parts will do: of an all_reduce, where some parts just
 /// fit, and of a pipeline, which gains ever less from more.
@@ -69,7 +69,14 @@ pub(crate) fn rungs(whole: &Problem, bounds: &Bounds, gap: f64) -> Vec<u32> {
     };
     let bound = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
     let limits = (0..).map(|exponent| 1 << exponent).take_while(|&limit: &u32| limit < most).chain([most]);
-    let best_up_to = |limit: u32| (limit / 2 + 1..=limit).min_by(|&a, &b| volume(a).total_cmp(&volume(b)));
+    let best_up_to = |limit: u32| {
+        let better = |a: &u32, b: &u32| volume(*a).total_cmp(&volume(*b));
+        match limit == most && whole.groups().is_some() {
+            // The last: of those that fit as well, the most share what is lost at both ends.
+            true => (limit / 2 + 1..=limit).rev().min_by(better),
+            false => (limit / 2 + 1..=limit).min_by(better),
+        }
+    };
     let (near, far): (Vec<u32>, Vec<u32>) =
         limits.filter_map(best_up_to).partition(|&parts| volume(parts) <= bound * (1.0 + gap));
     if near.is_empty() { far.last().copied().into_iter().collect() } else { near }
@@ -84,7 +91,7 @@ pub fn likely_steps(whole: &Problem, bounds: &Bounds, price: Price) -> Option<u3
 
 fn is_pipelined(problem: &Problem) -> bool {
     let kind = &problem.collective().kind;
-    kind.root().is_some() && shares_vectors(kind)
+    kind.stated_root().is_some() && shares_vectors(kind)
 }
 
 /// The seconds that the best conceivable schedule takes; without a price, its volume.
@@ -102,14 +109,14 @@ pub(crate) fn as_float(volume: Rational) -> f64 {
 /// The most parts worth their chunks.
 fn most_parts(whole: &Problem, bounds: &Bounds) -> u32 {
     if shares_vectors(&whole.collective().kind) {
+        // In groups too, about a hop for each rank.
         let ranks = whole.topology().live_rank_count().max(1) as u32;
-        let groups = whole.groups().map(|groups| groups.members().len() as u32);
-        let most = match groups {
+        let most = match whole.groups() {
             Some(_) => AUTO_GROUP_TREES,
             None if reduces_to_all(whole) => AUTO_TREES_UP_AND_DOWN,
             None => AUTO_TREES,
         };
-        return (AUTO_TREE_HOPS / ranks / 2 / groups.unwrap_or(1)).clamp(1, most);
+        return (AUTO_TREE_HOPS / ranks / 2).clamp(1, most);
     }
     let hops = u64::from(whole.chunk_count()) * u64::from(bounds.least_steps().max(1));
     u32::try_from(AUTO_HOPS / hops.max(1)).unwrap_or(u32::MAX).clamp(1, AUTO_PARTS)

@@ -1,6 +1,7 @@
 //! Runs the planners that apply, one after another, on one problem.
 
-use crate::engine::parts::reduces_to_all;
+use crate::engine::apart::plan_apart;
+use crate::engine::parts::{reduces_to_all, shares_vectors};
 use crate::engine::planned::Plan;
 use crate::engine::registry::planners;
 use crate::model::account::StopReason;
@@ -32,6 +33,8 @@ pub(crate) struct Effort<'a> {
 
 /// The arrivals of an all_reduce above which some planners take minutes before they have a schedule.
 const LONG: u64 = 2_000_000;
+/// The arrivals of vectors in groups above which groups are planned apart only: trees for all at once take minutes.
+const MANY_IN_GROUPS: u64 = 100_000;
 
 /// Plans a problem whose parts are fixed and whose bounds are known. Quick planners come first where a total width is
 /// near enough, and where others may not have a schedule in time.
@@ -60,8 +63,19 @@ pub(crate) fn plan_bounded(
     // Refuses a goal that no planner can meet before any planner runs.
     task.steps_or(bounds.least_steps())?;
     let mut best: Option<(&'static str, Outcome)> = None;
+    let apart = goal.planner.is_none().then(|| plan_apart(&task, effort.only_quick, control)).flatten();
+    let has_to_do =
+        apart.is_some() && shares_vectors(&problem.collective().kind) && arrivals(&problem) > MANY_IN_GROUPS;
+    if let Some((planner, outcome)) = apart {
+        control.found(planner, &problem, &bounds, &outcome.schedule);
+        task.incumbent = Some((outcome.schedule.step_count(), outcome.schedule.total_width()));
+        best = Some((planner, outcome));
+    }
     let mut failures = Vec::new();
     for planner in candidates(&problem, goal, effort) {
+        if has_to_do || best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
+            break;
+        }
         let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
         if is_near && !planner.is_quick(&problem) {
             break;
@@ -82,14 +96,12 @@ pub(crate) fn plan_bounded(
             }
             Err(error) => failures.push(error),
         }
-        if best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
-            break;
-        }
     }
     let (mut planner, mut outcome) = best.ok_or_else(|| PlanError::of_all(failures))?;
     if goal.planner.is_none()
         && effort.near.is_none()
         && !effort.only_quick
+        && !has_to_do
         && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
     {
         (planner, outcome) = finished(&task, planner, outcome, control);

@@ -2,12 +2,11 @@
 
 use collsynth_core::schedule::Job;
 
-use super::hops::{Hop, split};
-use super::leveling::level;
-use super::overlay::Overlay;
 use super::prospect::Prospect;
 use super::routes::routes;
 use super::{COARSE, JobGoal, gap, is_better};
+use crate::engine::together::hops::{Hop, split};
+use crate::engine::together::put_together;
 use crate::model::control::Control;
 
 /// The most moves that are put together, and beyond which no message is cut further for it.
@@ -63,12 +62,8 @@ pub(super) fn combined(
 fn together(prospect: Prospect, routes: &[Vec<Hop>], goal: &JobGoal, close: f64, control: &Control) -> Option<Job> {
     let control = &control.planning_all(&prospect.problems);
     let least = u64::from(prospect.least_width());
-    let mut routes = routes.to_vec();
-    level(&prospect.problems, &mut routes, least, goal.seed, control);
-    let overlay = Overlay::new(&prospect.problems, &routes)?;
-    let most = goal.max_steps.map_or(usize::MAX, |most| most as usize);
     let near = least + (close * least as f64) as u64;
-    let timetable = overlay.timetable(near, most, goal.seed, control);
-    let schedules = (timetable.widths.len() <= most).then(|| overlay.schedules(&timetable))?;
+    let schedules =
+        put_together(&prospect.problems, routes.to_vec(), (least, near), goal.max_steps, goal.seed, control)?;
     prospect.into_job(schedules).ok()
 }

@@ -16,7 +16,7 @@
 //! one step. Its chunks have the members of a group in turn as roots.
 //!
 //! Among many ranks that takes minutes. There, and wherever whole messages stay far above the bound, the collectives
-//! are planned one by one, their routes [leveled](leveling), and their moves put together ([`overlay`]).
+//! are planned one by one, their routes leveled, and their moves [put together](crate::engine::together).
 //!
 //! # Applies
 //!
@@ -39,10 +39,7 @@
 
 mod chunks;
 mod combined;
-mod hops;
-mod leveling;
 mod negotiated;
-mod overlay;
 mod prospect;
 mod routes;
 

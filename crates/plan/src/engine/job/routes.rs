@@ -1,13 +1,11 @@
 //! Routes of each collective of a job, planned alone.
 
-use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
 use super::JobGoal;
-use super::hops::{Hop, hops, split};
-use super::leveling::is_trees;
-use crate::engine::parts::as_float;
 use crate::engine::portfolio::{Effort, plan_bounded};
+use crate::engine::together::hops::{Hop, enough_parts, hops, split};
+use crate::engine::together::leveling::is_trees;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
@@ -16,8 +14,6 @@ use crate::planners::trees::spanning_trees::SpanningTrees;
 
 /// How far above the bound a plan of one of them is near enough, in percent.
 const NEAR: u64 = 2;
-/// A unit of width is at most this share of the volume of what is planned.
-const COARSE: f64 = 0.02;
 
 /// The moves of each problem, planned without regard to the others. A problem in many parts is planned in fewer, whose
 /// chunks are then split.
@@ -47,15 +43,4 @@ pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) ->
         found.push(split(&trees, problem.parts() / parts));
     }
     Ok(found)
-}
-
-/// The least divisor of the parts of a problem in which it can be planned.
-fn enough_parts(problem: &Problem, bounds: &Bounds) -> u32 {
-    let parts = problem.parts();
-    let volume = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
-    if !problem.collective().kind.can_be_cut() || volume == 0.0 {
-        return parts;
-    }
-    let least = (1.0 / (COARSE * volume)).ceil().max(1.0) as u32;
-    (least..parts).find(|&fewer| parts.is_multiple_of(fewer)).unwrap_or(parts)
 }

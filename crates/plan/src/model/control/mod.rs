@@ -173,6 +173,11 @@ impl Control {
         Self { incumbents: Some(Arc::new(listener)), ..self }
     }
 
+    /// The same without listeners, for plans of parts of a problem.
+    pub fn without_listeners(&self) -> Self {
+        Self { listener: None, incumbents: None, ..self.clone() }
+    }
+
     /// The reason to stop now, if any. Cheap; polled between pieces of work.
     pub fn stop(&self) -> Option<StopReason> {
         if self.interrupted.load(Ordering::Relaxed) {

@@ -7,11 +7,13 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{LinkId, RankId};
 
-use super::loads::Loads;
+use super::loads::{HOP, Loads};
 use super::tree::Tree;
 
-/// Ranks looked at for a new path.
+/// Ranks looked at for a new path, unless it may cost more than this: a link that is far too busy is worth looking
+/// everywhere, beyond all links that are idle.
 const MOST_RANKS: u32 = 96;
+const WORTH_ALL_RANKS: f64 = 3.0;
 /// In place of a link, and of a rank: none.
 const NONE: u32 = u32::MAX;
 
@@ -145,7 +147,8 @@ impl<'a> Exchange<'a> {
         gained
     }
 
-    /// The rank of the tree from which the cheapest path leads to this one, if it costs less than `most`.
+    /// The rank of the tree from which the cheapest path leads to this one, what is above it in the tree counted at the
+    /// price of idle links; `None` if no path costs less than `most`.
     fn cheapest(&mut self, tree: &Tree, to: RankId, most: f64) -> Option<RankId> {
         let problem = &self.problems[tree.problem];
         for rank in self.reached.drain(..) {
@@ -155,18 +158,25 @@ impl<'a> Exchange<'a> {
         self.reached.push(to);
         // The bits of positive floats are in their order.
         let mut queue = BinaryHeap::from([Reverse((0, to))]);
-        let mut looked_at = 0;
+        let (mut looked_at, mut best) = (0, None);
         while let Some(Reverse((bits, rank))) = queue.pop() {
             let cost = self.path[rank.index()].0;
             if bits != cost.to_bits() {
                 continue;
             }
-            if rank != to && self.is_joined(rank, tree) {
-                return Some(rank);
+            if best.is_some_and(|(least, _)| cost >= least) {
+                break;
+            }
+            if let Some(depth) = (rank != to).then(|| self.depth(rank, tree)).flatten() {
+                let all = cost + HOP * f64::from(depth);
+                if best.is_none_or(|(least, _)| all < least) {
+                    best = Some((all, rank));
+                }
+                continue;
             }
             looked_at += 1;
-            if looked_at > MOST_RANKS {
-                return None;
+            if looked_at > MOST_RANKS && most < WORTH_ALL_RANKS {
+                break;
             }
             let mut add = |of: &mut Self, link: LinkId| {
                 if !of.loads.machine.link(link).alive {
@@ -186,18 +196,20 @@ impl<'a> Exchange<'a> {
                 Op::Reduce => machine.links_from(rank).for_each(|link| add(&mut *self, link)),
             }
         }
-        None
+        best.map(|(_, rank)| rank)
     }
 
-    /// Do links of the tree lead from a rank to its root?
-    fn is_joined(&self, mut rank: RankId, tree: &Tree) -> bool {
+    /// How many links of the tree lead from a rank to its root, if they do.
+    fn depth(&self, mut rank: RankId, tree: &Tree) -> Option<u32> {
+        let mut depth = 0;
         while rank != tree.root {
             let link = self.up[rank.index()];
             if link == NONE {
-                return false;
+                return None;
             }
+            depth += 1;
             rank = self.loads.ends_of(LinkId(link), tree.op).0;
         }
-        true
+        Some(depth)
     }
 }

@@ -8,7 +8,7 @@ use fastrand::Rng;
 
 use super::level;
 use super::loads::Loads;
-use crate::engine::job::hops::Hop;
+use crate::engine::together::hops::Hop;
 use crate::model::control::Control;
 
 fn problem(topology: &Topology, kind: Kind, parts: u32) -> Problem {

@@ -8,7 +8,7 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{LinkId, RankId, Topology};
 
-use crate::engine::job::hops::Hop;
+use crate::engine::together::hops::Hop;
 
 /// The route of a chunk for one operation.
 pub(super) struct Tree {

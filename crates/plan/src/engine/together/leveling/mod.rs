@@ -1,4 +1,4 @@
-//! Routes of all collectives of a job, leveled: chunks leave links that too many share.
+//! Routes of several collectives, or of groups, leveled: chunks leave links that too many share.
 //!
 //! # Idea
 //!
@@ -46,7 +46,7 @@ use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use fastrand::Rng;
 
-use super::hops::Hop;
+use crate::engine::together::hops::Hop;
 use crate::model::control::Control;
 use exchange::Exchange;
 use loads::Loads;
@@ -59,7 +59,7 @@ const GAIN: f64 = 0.02;
 const PATIENCE: u32 = 64;
 
 /// Exchanges parts of routes until no link takes much longer than `least`, or no exchange gains.
-pub(super) fn level(problems: &[Problem], routes: &mut [Vec<Hop>], least: u64, seed: u64, control: &Control) {
+pub fn level(problems: &[Problem], routes: &mut [Vec<Hop>], least: u64, seed: u64, control: &Control) {
     let loads = Loads::new(problems[0].machine(), routes, least);
     if !loads.is_over() {
         return;
@@ -90,7 +90,7 @@ pub(super) fn level(problems: &[Problem], routes: &mut [Vec<Hop>], least: u64, s
 }
 
 /// Do all chunks move along trees, so that they can give way to others?
-pub(super) fn is_trees(problem: &Problem, hops: &[Hop]) -> bool {
+pub fn is_trees(problem: &Problem, hops: &[Hop]) -> bool {
     hops.chunk_by(|one, other| one.chunk == other.chunk).all(|hops| trees_of(problem, 0, hops).is_some())
 }
 

@@ -1,16 +1,21 @@
 //! Moves of schedules that are planned alone, before their times are decided anew.
 
+use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use collsynth_core::topology::{LinkId, RankId};
 
+use crate::engine::parts::as_float;
+
+/// A unit of width is at most this share of the volume of what is planned to be split.
+const COARSE: f64 = 0.02;
 /// The whole of a schedule, in units of [`Hop::share`].
-pub(super) const SHARE: u64 = 1 << 16;
+pub const SHARE: u64 = 1 << 16;
 
 /// A chunk moves over a link. In order: by chunk, then in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Hop {
+pub struct Hop {
     pub chunk: ChunkId,
     /// The step of its own schedule, from 1; that of others says nothing of when it is made.
     pub step: u32,
@@ -23,7 +28,7 @@ pub(super) struct Hop {
 }
 
 /// The moves of a schedule, in order.
-pub(super) fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
+pub fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
     let machine = problem.machine();
     let all = schedule.total_width().max(1);
     let (mut found, mut begins) = (Vec::with_capacity(schedule.move_count()), 0);
@@ -42,8 +47,19 @@ pub(super) fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
 }
 
 /// The moves after each chunk has been split into `pieces`, which all follow its route.
-pub(super) fn split(hops: &[Hop], pieces: u32) -> Vec<Hop> {
+pub fn split(hops: &[Hop], pieces: u32) -> Vec<Hop> {
     let of_chunk = hops.chunk_by(|one, other| one.chunk == other.chunk);
     let piece = |number: u32| move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), ..*hop };
     of_chunk.flat_map(|hops| (0..pieces).flat_map(move |number| hops.iter().map(piece(number)))).collect()
+}
+
+/// The least divisor of the parts of a problem in which its routes can be planned, to be [split].
+pub fn enough_parts(problem: &Problem, bounds: &Bounds) -> u32 {
+    let parts = problem.parts();
+    let volume = bounds.volume.as_ref().map_or(0.0, |bound| as_float(bound.at_least));
+    if !problem.collective().kind.can_be_cut() || volume == 0.0 {
+        return parts;
+    }
+    let least = (1.0 / (COARSE * volume)).ceil().max(1.0) as u32;
+    (least..parts).find(|&fewer| parts.is_multiple_of(fewer)).unwrap_or(parts)
 }

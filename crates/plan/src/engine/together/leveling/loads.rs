@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use collsynth_core::schedule::Op;
 use collsynth_core::topology::{Link, LinkId, RankId, Topology};
 
-use crate::engine::job::hops::Hop;
+use crate::engine::together::hops::Hop;
 
 /// Links that are busier than the bound by this share of it are leveled: one in so many.
 const NEAR: u64 = 200;
@@ -13,6 +13,8 @@ const NEAR: u64 = 200;
 const BUSY: u64 = 90;
 /// The price of a link grows with this power of its load.
 const STEEP: i32 = 32;
+/// What a link costs besides, as a share of one that carries the most it should: of idle links, few are the best.
+pub(super) const HOP: f64 = 0.02;
 
 /// How many chunks each link carries, and the most that one is to carry.
 pub(super) struct Loads<'a> {
@@ -48,9 +50,9 @@ impl<'a> Loads<'a> {
         self.load.iter().zip(self.machine.links()).any(is_over)
     }
 
-    /// The sum of what all chunks pay on all links.
+    /// The sum of what all chunks pay on all links for their load.
     pub fn total(&self) -> f64 {
-        self.machine.live_links().map(|link| self.load[link.index()] as f64 * self.price(link)).sum()
+        self.machine.live_links().map(|link| self.load[link.index()] as f64 * (self.price(link) - HOP)).sum()
     }
 
     /// What the last chunk pays on a link.
@@ -61,7 +63,7 @@ impl<'a> Loads<'a> {
     /// The same if the link carries so many.
     pub fn price_with(&self, link: LinkId, load: u64) -> f64 {
         let room = self.most * u64::from(self.machine.link(link).capacity);
-        (load as f64 / room.max(1) as f64).powi(STEEP)
+        HOP + (load as f64 / room.max(1) as f64).powi(STEEP)
     }
 
     /// The rank nearer to the root, and the other.

@@ -1,0 +1,210 @@
+//! Groups planned each by itself.
+//!
+//! # Idea
+//!
+//! The members of a group and the links that join them are a small machine. Groups whose machines are alike have one
+//! plan, and as no two share a link, all plans run at once:
+//!
+//! ```text
+//!   rows of a torus      0 - 1 - 2 - 3        one ring, planned once, and moved to every row
+//!                        4 - 5 - 6 - 7
+//!                        8 - x - 10- 11       a line, planned once more
+//! ```
+//!
+//! A group that failures have split is planned alone on the whole machine, its chunks relayed by others. Then, and
+//! where groups differ in how long they take, the routes of all are leveled: chunks of groups that are short of links
+//! leave for those of others, and all moves are [put together](crate::engine::together) anew.
+//!
+//! # Applies
+//!
+//! To two groups or more, where steps are not stated.
+//!
+//! # Complexity
+//!
+//! That of planning each sort of group alone, and O(moves log moves) for each pass that puts them together.
+
+use collsynth_core::certificate::Bounds;
+use collsynth_core::collective::{ChunkId, Collective, Groups};
+use collsynth_core::exact::narrow;
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
+use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+
+use crate::engine::planned::Plan;
+use crate::engine::portfolio::{Effort, plan_bounded};
+use crate::engine::together::hops::{Hop, enough_parts, hops, split};
+use crate::engine::together::put_together;
+use crate::model::account::StopReason;
+use crate::model::control::Control;
+use crate::model::goal::{Goal, Parts};
+use crate::model::planner::Outcome;
+use crate::model::task::Task;
+
+/// The most groups that are planned on the whole machine.
+const MOST_RELAYED: usize = 16;
+
+/// A group, planned alone.
+struct Alone {
+    planner: &'static str,
+    way: Way,
+}
+
+/// Of the chunks of the whole problem, among the ranks of the whole machine.
+enum Way {
+    /// Over links of the group only.
+    Within(Schedule),
+    /// Over any links.
+    Relayed(Vec<Hop>),
+}
+
+impl Alone {
+    fn within(&self) -> Option<&Schedule> {
+        match &self.way {
+            Way::Within(schedule) => Some(schedule),
+            Way::Relayed(_) => None,
+        }
+    }
+
+    fn hops(&self, problem: &Problem) -> Vec<Hop> {
+        match &self.way {
+            Way::Within(schedule) => hops(problem, schedule),
+            Way::Relayed(hops) => hops.clone(),
+        }
+    }
+}
+
+/// Plans each group by itself; also the name of the planner that planned the first. `None` if some group cannot be
+/// planned so.
+pub(crate) fn plan_apart(task: &Task<'_>, only_quick: bool, control: &Control) -> Option<(&'static str, Outcome)> {
+    let groups = task.problem.groups().filter(|groups| groups.members().len() > 1)?;
+    if task.steps.is_some() {
+        return None;
+    }
+    let groups = planned(task, groups, only_quick, &control.without_listeners())?;
+    let planner = groups.first()?.planner;
+    let at_once = groups.iter().map(Alone::within).collect::<Option<Vec<_>>>().map(|groups| merged(&groups));
+    let least = u64::from(task.bounds.least_width(task.problem.parts()));
+    let near = task.near.unwrap_or(least);
+    let enough = at_once.as_ref().is_some_and(|schedule| schedule.total_width() <= near.max(least));
+    let anew = (!enough && control.stop().is_none()).then(|| {
+        let routes = groups.iter().flat_map(|group| group.hops(task.problem)).collect();
+        let problems = std::slice::from_ref(task.problem);
+        put_together(problems, vec![routes], (least, near), task.max_steps, task.seed, control)?.pop()
+    });
+    let fits = |schedule: &Schedule| task.check_steps(planner, schedule.step_count()).is_ok();
+    let found = at_once.into_iter().chain(anew.flatten()).filter(fits);
+    let schedule = found.reduce(|best, other| if task.prefers(&other, &best) { other } else { best })?;
+    Some((planner, Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished))))
+}
+
+/// All groups, planned.
+fn planned(task: &Task<'_>, groups: &Groups, only_quick: bool, control: &Control) -> Option<Vec<Alone>> {
+    let whole = task.problem;
+    let least = u64::from(task.bounds.least_width(whole.parts()));
+    let near = task.near.unwrap_or(least);
+    let kind = whole.collective().kind.of_each();
+    let plan = |problem: Problem, bounds: Bounds| {
+        let (price, seed) = (task.price, task.seed);
+        let (max_steps, parts) = (task.max_steps, Parts::Fixed(problem.parts()));
+        let goal = Goal { parts, max_steps, price, seed, ..Goal::default() };
+        // As near its own bound as the whole is to be to that of all.
+        let own = u64::from(bounds.least_width(problem.parts()));
+        let effort = Effort {
+            near: task.near.map(|near| (near * own / least.max(1)).max(own)),
+            only_quick,
+            ..Effort::default()
+        };
+        plan_bounded(problem, bounds, &goal, effort, control).ok()
+    };
+    let mut known: Vec<(TopologySpec, Option<Plan>)> = Vec::new();
+    let mut all = Vec::with_capacity(groups.members().len());
+    let (mut first, mut relayed) = (0, 0);
+    for members in groups.members() {
+        control.stop().is_none().then_some(())?;
+        let machine = machine_of(whole.machine(), members)?;
+        let problem = Problem::new(machine, Collective { kind: kind.clone(), parts: whole.parts() }).ok()?;
+        let chunks = first;
+        first += problem.chunk_count();
+        if problem.topology().live_rank_count() < 2 {
+            continue;
+        }
+        let at = known.iter().position(|(spec, _)| spec == problem.machine().spec()).unwrap_or(known.len());
+        if at == known.len() {
+            let spec = problem.machine().spec().clone();
+            let bounds = control.bounds(&problem).ok();
+            let is_short = |bounds: &Bounds| u64::from(bounds.least_width(problem.parts())) > near;
+            let bounds = bounds.filter(|bounds| !groups.may_relay() || !is_short(bounds));
+            known.push((spec, bounds.and_then(|bounds| plan(problem, bounds))));
+        }
+        all.push(match &known[at].1 {
+            Some(plan) => {
+                let schedule = moved(&plan.schedule, |rank| members[rank.index()], chunks);
+                Alone { planner: plan.planner, way: Way::Within(schedule) }
+            }
+            // Its members do not reach each other, or have too few links.
+            None => {
+                relayed += 1;
+                let group = Groups::new(vec![members.clone()])
+                    .ok()
+                    .filter(|_| groups.may_relay() && relayed <= MOST_RELAYED)?;
+                let kind = kind.clone().in_groups(group);
+                let problem = Problem::new(whole.machine().clone(), Collective { kind, parts: whole.parts() }).ok()?;
+                let coarse = problem.with_parts(enough_parts(&problem, &control.bounds(&problem).ok()?)).ok()?;
+                let plan = plan(coarse.clone(), control.bounds(&coarse).ok()?)?;
+                let mut hops = split(&hops(&coarse, &plan.schedule), problem.parts() / coarse.parts());
+                hops.iter_mut().for_each(|hop| hop.chunk.0 += chunks);
+                Alone { planner: plan.planner, way: Way::Relayed(hops) }
+            }
+        });
+    }
+    Some(all)
+}
+
+/// The members of a group, numbered by their places, and the live links that join them; `None` if two join the same
+/// ranks.
+fn machine_of(machine: &Topology, members: &[RankId]) -> Option<Topology> {
+    let mut places = vec![None; machine.rank_count()];
+    (0..).zip(members).for_each(|(place, rank)| places[rank.index()] = Some(RankId(place)));
+    let mut links = Vec::new();
+    for id in machine.live_links() {
+        let link = machine.link(id);
+        if let (Some(from), Some(to)) = (places[link.from.index()], places[link.to.index()]) {
+            links.push(GraphLink { from, to, capacity: link.capacity });
+        }
+    }
+    let failed = (0..).zip(members).filter(|(_, rank)| !machine.is_alive(**rank)).map(|(place, _)| place);
+    let shape = Shape::Graph { ranks: narrow(members.len()), links };
+    // Two links from a rank to another make no graph.
+    Topology::new(TopologySpec::new(shape).without_ranks(&failed.collect::<Vec<u32>>())).ok()
+}
+
+/// A schedule among other ranks, of chunks that are numbered from `first` on.
+fn moved(schedule: &Schedule, rank: impl Fn(RankId) -> RankId, first: u32) -> Schedule {
+    let mut moved = Schedule::builder();
+    for step in schedule.steps() {
+        moved.step(step.width);
+        for one in step.transfers {
+            let chunks = schedule.chunks(one).iter().map(|chunk| ChunkId(chunk.0 + first));
+            moved.transfer(rank(one.from), rank(one.to), one.via, one.op, chunks);
+        }
+    }
+    moved.finish()
+}
+
+/// All groups at once: a step is as wide as that of the group that needs most.
+fn merged(groups: &[&Schedule]) -> Schedule {
+    let mut steps: Vec<_> = groups.iter().map(|schedule| (schedule, schedule.steps())).collect();
+    let count = groups.iter().map(|schedule| schedule.step_count()).max().unwrap_or(0);
+    let mut merged = Schedule::builder();
+    for _ in 0..count {
+        let of_step: Vec<_> =
+            steps.iter_mut().filter_map(|(schedule, steps)| steps.next().map(|step| (schedule, step))).collect();
+        merged.step(of_step.iter().map(|(_, step)| step.width).max().unwrap_or(1));
+        for (schedule, step) in &of_step {
+            for one in step.transfers {
+                merged.transfer(one.from, one.to, one.via, one.op, schedule.chunks(one).iter().copied());
+            }
+        }
+    }
+    merged.finish()
+}
