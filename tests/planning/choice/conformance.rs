@@ -51,6 +51,26 @@ fn one_dead_rank() {
     });
 }
 
+/// In the steps stated, no more and no fewer, or not at all.
+#[test]
+fn stated_steps_are_kept() {
+    for extents in [&[3][..], &[4], &[2, 2], &[3, 2]] {
+        let topology = Topology::torus(extents).unwrap();
+        for kind in kinds(topology.rank_count() as u32) {
+            let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts: 1 }).unwrap();
+            let bounds = bound::find(&problem).unwrap();
+            for steps in bounds.least_steps()..bounds.least_steps() + 4 {
+                for &planner in planners() {
+                    let task = Task { steps: Some(steps), ..Task::new(&problem, &bounds) };
+                    let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
+                    let found = outcome.schedule.step_count();
+                    assert_eq!(found, steps as usize, "{} {} on {extents:?}", planner.name(), kind.name());
+                }
+            }
+        }
+    }
+}
+
 fn machines() -> Vec<TopologySpec> {
     let tori: [&[u32]; 13] =
         [&[1], &[2], &[3], &[4], &[5], &[6], &[7], &[8], &[2, 2], &[3, 3], &[4, 4], &[1, 4], &[2, 3, 4]];

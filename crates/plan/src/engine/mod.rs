@@ -1,7 +1,6 @@
 //! The choice among planners: in how many parts, by which planner, and which of their schedules.
 
 pub mod alternatives;
-pub mod apart;
 pub mod curve;
 pub mod driver;
 pub mod front;

@@ -94,6 +94,25 @@ impl<'a> Task<'a> {
         self.beat.is_none_or(|beat| seconds < beat)
     }
 
+    /// A schedule in exactly the steps stated: if it has fewer, idle steps follow.
+    pub fn in_stated_steps(&self, schedule: Schedule) -> Schedule {
+        let stated = self.steps.map_or(0, |steps| steps as usize);
+        if schedule.step_count() >= stated {
+            return schedule;
+        }
+        let mut longer = Schedule::builder();
+        for step in schedule.steps() {
+            longer.step(step.width);
+            for one in step.transfers {
+                longer.transfer(one.from, one.to, one.via, one.op, schedule.chunks(one).iter().copied());
+            }
+        }
+        for _ in schedule.step_count()..stated {
+            longer.step(1);
+        }
+        longer.finish()
+    }
+
     /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps? Of two that
     /// are equal in both figures, the one whose sums are less deep.
     pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {

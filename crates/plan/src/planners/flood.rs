@@ -73,11 +73,8 @@ impl Planner for Flood {
         self.applies(task.problem)?;
         let topology = task.problem.topology();
         task.problem.check_connected()?;
-        let least = task.steps_or(task.bounds.least_steps())?;
-        if least > task.bounds.least_steps() {
-            let limit = format!("{least} steps: it takes {}", task.bounds.least_steps());
-            return Err(PlanError::NotFound { planner: self.name(), limit });
-        }
+        task.steps_or(0)?;
+        let least = task.bounds.least_steps();
         let network = Network::new(task.problem);
         let mut moves = Moves::new(least as usize);
         for chunk in (0..task.problem.chunk_count()).map(ChunkId) {
@@ -85,7 +82,8 @@ impl Planner for Flood {
                 return Err(PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) });
             }
         }
-        Ok(Outcome::new(moves.write(topology, |_, needed| Some(needed.max(1))), StopReason::Finished))
+        let schedule = moves.write(topology, |_, needed| Some(needed.max(1)));
+        Ok(Outcome::new(task.in_stated_steps(schedule), StopReason::Finished))
     }
 }
 

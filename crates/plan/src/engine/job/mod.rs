@@ -128,6 +128,7 @@ pub fn plan_job_in_parts(
     control: &Control,
 ) -> Result<(Job, StopReason), PlanError> {
     let whole = Prospect::new(problems.to_vec(), control)?;
+    whole.check_steps(goal)?;
     let has_many_ranks = whole.problems[0].topology().live_rank_count() > MANY_RANKS;
     let is_hopeless = whole.problems.iter().map(arrivals).sum::<u64>() > MOST_ARRIVALS_TO_NEGOTIATE;
     let cuts = most_chunks > 0;

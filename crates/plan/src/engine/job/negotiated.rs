@@ -38,7 +38,7 @@ pub(super) fn negotiated(
     }
     let least_steps = chunks.least_steps();
     if let Some(steps) = goal.steps.or(goal.max_steps).filter(|&steps| steps < least_steps) {
-        let limit = format!("{steps} steps: for these collectives it takes {least_steps}");
+        let limit = format!("{steps} steps: the trees that it looks for take {least_steps}");
         return Err(PlanError::NotFound { planner: NAME, limit });
     }
     let (schedules, stopped) = match chunks.specs.is_empty() {

@@ -4,10 +4,11 @@ use collsynth_core::certificate::{Bounds, JobBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
 
-use super::NAME;
+use super::{JobGoal, NAME};
 use crate::engine::parts::as_float;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
+use crate::model::task::Task;
 use collsynth_bound as bound;
 
 /// Problems and what bounds them.
@@ -29,6 +30,15 @@ impl Prospect {
         let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<Vec<Bounds>, _>>()?;
         let bound = bound::of_job(&problems, &bounds, &control.halfway().limit());
         Ok(Self { problems, bounds, bound })
+    }
+
+    /// Refuses steps that are too few for one of the collectives, whoever plans.
+    pub fn check_steps(&self, goal: &JobGoal) -> Result<(), PlanError> {
+        let check = |(problem, bounds)| {
+            let task = Task { steps: goal.steps, max_steps: goal.max_steps, ..Task::new(problem, bounds) };
+            task.steps_or(0).map(|_| ())
+        };
+        self.problems.iter().zip(&self.bounds).try_for_each(check)
     }
 
     /// The same with messages cut in this many parts: what links must carry grows alike, unless some cannot be cut.

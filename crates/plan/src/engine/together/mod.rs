@@ -12,8 +12,8 @@ use hops::Hop;
 use leveling::level;
 use overlay::Overlay;
 
-/// A schedule for each problem, all of the same steps, after its routes have been leveled: of a total width of `near` or
-/// else the least found, which is `least` at best, in at most `most_steps`. `None` if that is not found.
+/// A schedule for each problem, all of the same steps, after its routes have been leveled: of a total width of `near`
+/// or else the least found, which is `least` at best, in at most `most_steps`. `None` if that is not found.
 pub(crate) fn put_together(
     problems: &[Problem],
     mut routes: Vec<Vec<Hop>>,

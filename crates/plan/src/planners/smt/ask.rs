@@ -85,7 +85,10 @@ impl<'a> Asking<'a> {
         };
         let question = Question { steps, width };
         match solve(&self.translation.instance, question, self.backend, &Limits { stop: &stop, conflicts }) {
-            Ok(Answer::Found(found)) => Ok(Known::Found(self.translation.schedule(self.task.problem, &found))),
+            Ok(Answer::Found(found)) => {
+                let schedule = self.translation.schedule(self.task.problem, &found);
+                Ok(Known::Found(self.task.in_stated_steps(schedule)))
+            }
             Ok(Answer::Refuted(formula)) => {
                 let formula = (formula.variables.unsigned_abs(), formula.clauses);
                 self.refuted.push(Refutation { steps, width, formula });

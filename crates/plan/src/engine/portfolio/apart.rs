@@ -30,8 +30,8 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
 
+use super::{Effort, plan_bounded};
 use crate::engine::planned::Plan;
-use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::together::hops::{Hop, enough_parts, hops, split};
 use crate::engine::together::put_together;
 use crate::model::account::StopReason;

@@ -1,6 +1,7 @@
 //! Runs the planners that apply, one after another, on one problem.
 
-use crate::engine::apart::plan_apart;
+mod apart;
+
 use crate::engine::parts::{reduces_to_all, shares_vectors};
 use crate::engine::planned::Plan;
 use crate::engine::registry::planners;
@@ -15,6 +16,7 @@ use crate::model::task::Task;
 #[cfg(feature = "smt")]
 use crate::planners::smt::{LastUnits, NAME as SMT, last_units};
 use crate::planners::trees::packed_trees::PackedTrees;
+use apart::plan_apart;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 
