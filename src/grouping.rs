@@ -14,12 +14,15 @@ pub enum GroupingError {
     NoTorus,
     #[error("there is no dimension {}: the torus has {count}", dim_name(*dim))]
     NoDimension { dim: u8, count: usize },
+    #[error("dimension {} is stated twice", dim_name(*dim))]
+    DimensionTwice { dim: u8 },
     #[error("{} does not cut {} in equal boxes", joined(extents), joined(whole))]
     UnequalBoxes { extents: Vec<u32>, whole: Vec<u32> },
 }
 
-/// The dimensions of a text that names nothing else: `xy`, `d6`, `x,d6`.
+/// The dimensions of a text that names nothing else, in either case: `xy`, `d6`, `x,d6`.
 pub fn dimensions(text: &str) -> Option<Vec<u8>> {
+    let text = text.to_ascii_lowercase();
     let dim = |word: &str| match word.parse() {
         Ok(DimRef::Dim(dim)) => Some(dim),
         _ => None,
@@ -47,6 +50,9 @@ pub fn spanned(topology: &Topology, dims: &[u8]) -> Result<Vec<Vec<RankId>>, Gro
     let count = torus.extents.len();
     if let Some(&dim) = dims.iter().find(|&&dim| usize::from(dim) >= count) {
         return Err(GroupingError::NoDimension { dim, count });
+    }
+    if let Some(&dim) = dims.iter().enumerate().find(|(at, dim)| dims[..*at].contains(dim)).map(|(_, dim)| dim) {
+        return Err(GroupingError::DimensionTwice { dim });
     }
     let others: Vec<usize> = (0..count).filter(|&dim| !dims.iter().any(|&of| usize::from(of) == dim)).collect();
     Ok(classes(topology, |rank| others.iter().map(|&dim| torus.position(rank, dim)).collect()))
@@ -90,6 +96,7 @@ mod tests {
     #[test]
     fn dimensions_are_letters_or_numbers() {
         assert_eq!(dimensions("xy"), Some(vec![0, 1]));
+        assert_eq!(dimensions("XY"), Some(vec![0, 1]));
         assert_eq!(dimensions("x,d6"), Some(vec![0, 6]));
         assert_eq!(dimensions("d6"), Some(vec![6]));
         for text in ["", "q", "x+", "0-15", "groups.json", "2x2"] {

@@ -103,6 +103,11 @@ impl Failure {
     /// The live network is not connected; names the parts it falls into.
     pub fn of_disconnected(disconnected: &Disconnected, topology: &Topology) -> Self {
         let (from, to) = (topology.rank_label(disconnected.from), topology.rank_label(disconnected.to));
+        if disconnected.components.len() < 2 {
+            let why = "no path of live links stays in the group, and others may not relay";
+            return Self::new(Ending::Impossible, format!("rank {from} cannot reach rank {to}: {why}"))
+                .hint("`--relays yes` (in a job \"relays\": true) lets ranks outside a group pass its data on");
+        }
         let parts = describe_components(topology, &disconnected.components);
         Self::new(
             Ending::Impossible,

@@ -92,13 +92,34 @@ fn a_cable_is_stated_in_the_words_of_alarms() {
         ("--torus 4x4 --fail-link [0,1]", "did you mean --fail-link 0,1?"),
         ("--torus 4x4 --fail (0,0)-(1,0)", "did you mean --fail 0.0,1.0?"),
         ("--torus 4x4 --fail (0,0):x", "a rank has two cables in x: write 0.0,x+ or 0.0,x-"),
-        ("--torus 4x4 --fail 2-q", "is no rank"),
+        ("--torus 4x4 --fail 2-q", "is not a rank"),
+        ("--torus 4x4 --fail 1,1,2,1", "did you mean --fail 1.1,2.1?"),
+        ("--torus 4x4x4 --fail 2,0,0,3,0,0", "did you mean --fail 2.0.0,3.0.0?"),
         ("--torus 4x4 --fail 2,", "write two ranks and the dimension"),
     ] {
         let output = synth(&format!("topology {words}"));
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(wrong), "{words}: {said}");
     }
+}
+
+#[test]
+fn names_in_another_case_are_not_taken_for_numbers() {
+    let bench = Bench::new();
+    bench.write("hosts", &(1..17).map(|host| format!("node{host}\n")).collect::<String>());
+    for words in ["Node5,NODE6", "node5:node6", "node5/node6"] {
+        let output = bench.run(&format!("topology --torus 4x4 --names hosts --fail {words}"));
+        assert!(text(&output.stderr).contains("did you mean --fail node5,node6?"), "{}", text(&output.stderr));
+    }
+    let output = bench.run("topology --torus 4x4 --names hosts --fail node7,node99");
+    assert!(!text(&output.stderr).contains("did you mean"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn ranks_that_may_be_coordinates_are_noted() {
+    let said = text(&synth("topology --torus 4x4x4 --fail-rank 2,0,1").stderr);
+    assert!(said.contains("note: --fail-rank 2,0,1: 3 ranks; the rank at these coordinates is 2.0.1"), "{said}");
+    assert!(!text(&synth("topology --torus 4x4x4 --fail-rank 2,1").stderr).contains("coordinates"));
 }
 
 #[test]

@@ -27,8 +27,9 @@ const ALL_ROOTS: usize = 9;
 
 const HEAD: &str = "# Every collective, with and without failures
 
-Every collective on nine machines with all sorts of failures, planned with default options, verified, and compared with
-its certified bounds. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes this page; without the
+Every collective on nine machines with all sorts of failures, planned in stated parts (the numbers are in the data
+below), verified, and compared with its certified bounds; a command that states no parts chooses its own, often more.
+`SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes this page; without the
 variable, the same test keeps it current.
 
 For collectives with a root, each figure is that of the root with the largest gap: of all roots up to 9 ranks, of four
@@ -42,7 +43,7 @@ code 3 and names the parts.
 ";
 
 const ROWS_HEAD: &str = "\
-# Every collective on small machines with all sorts of failures, planned with default options; see
+# Every collective on small machines with all sorts of failures, planned in the stated parts; see
 # docs/results/collectives.md. Volumes are in messages (shards, vectors) on one link of capacity 1.
 # collective | machine | failed | root | parts | steps | bound | volume | bound | gap | which figures stand on the bound
 ";

@@ -111,7 +111,7 @@ fn parse(mut arguments: Parser) -> Result<Command, lexopt::Error> {
             Arg::Long("rank-map") => {
                 let ranks = arguments.value()?;
                 for rank in ranks.string()?.split(',') {
-                    asked.rank_map.push(rank.parse().map_err(|_| format!("`{rank}` is no rank: write 3,1,2,0"))?);
+                    asked.rank_map.push(rank.parse().map_err(|_| format!("`{rank}` is not a rank: write 3,1,2,0"))?);
                 }
             }
             Arg::Value(file) => asked.files.push(PathBuf::from(file)),

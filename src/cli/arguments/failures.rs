@@ -75,6 +75,9 @@ impl FailureOptions {
         let boxes = self.fail_box.iter().map(|corners| ("--fail-box", corners.to_string(), corners.ranks(&built)));
         for (option, text, ranks) in lists.chain(boxes) {
             let ranks = ranks.map_err(|wrong| wrong.explained(&explain))?;
+            notes.extend(coordinates_meant(&text, &built).map(|meant| {
+                format!("{option} {text}: {} ranks; the rank at these coordinates is {meant}", ranks.len())
+            }));
             let again: Vec<RankId> = ranks.into_iter().filter(|&rank| !failed.insert(rank)).collect();
             if !again.is_empty() {
                 let ranks = shortened(again.iter().map(|&rank| built.rank_label(rank)), LISTED, ", ");
@@ -224,6 +227,15 @@ pub(crate) fn listed(text: &str, built: &Topology) -> Result<Vec<RankId>, WrongR
     Ok(ranks)
 }
 
+/// The rank whose coordinates a list of as many numbers as there are dimensions may be.
+fn coordinates_meant(text: &str, built: &Topology) -> Option<String> {
+    let dims = built.as_torus()?.extents.len();
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let are_numbers = words.iter().all(|word| word.parse::<u32>().is_ok());
+    let meant = words.join(".");
+    (dims > 1 && words.len() == dims && are_numbers && built.parse_rank(&meant).is_ok()).then_some(meant)
+}
+
 /// The ends of a range, if the word may be one.
 fn range<'a>(word: &'a str, built: &Topology) -> Option<(&'a str, &'a str)> {
     let mut cuts = word.match_indices('-').map(|(at, _)| (&word[..at], &word[at + 1..]));
@@ -262,7 +274,10 @@ impl Ends {
     /// The failure on a machine on which ranks can be read.
     fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, WrongRanks> {
         self.read(built, both).map_err(|wrong| {
-            let Some(cables) = other(&self.0) else { return wrong };
+            if let Some(cable) = self.meant(built) {
+                return WrongRanks::Words(format!("`{self}`: {}", did_you_mean(&[cable], both)));
+            }
+            let Some(cables) = other(&self.0).filter(|_| !self.may_be_names(built)) else { return wrong };
             let unread = |cable: &String| Self(cable.clone()).read(built, both).err();
             match cables.iter().find_map(unread) {
                 None => WrongRanks::Words(format!("`{self}`: {}", did_you_mean(&cables, both))),
@@ -270,6 +285,30 @@ impl Ends {
                 Some(WrongRanks::Misfit(_)) => wrong,
             }
         })
+    }
+
+    /// The cable between two ranks named in another case, or whose coordinates are written with commas.
+    fn meant(&self, built: &Topology) -> Option<String> {
+        let words: Vec<&str> = self.0.split([',', ';', ':', '/', ' ']).filter(|word| !word.is_empty()).collect();
+        let names = built.spec().names.iter();
+        let named =
+            |word: &&str| names.clone().find(|name| name.eq_ignore_ascii_case(word)).map(|name| name.to_string());
+        let by_name = || words.iter().map(named).collect::<Option<Vec<String>>>();
+        let dims = built.as_torus().map_or(0, |torus| torus.extents.len());
+        let by_place =
+            || (dims > 1 && words.len() == 2 * dims).then(|| words.chunks(dims).map(|at| at.join(".")).collect());
+        [by_name(), by_place()].into_iter().flatten().find_map(|ends| {
+            let [from, to] = &ends[..] else { return None };
+            let (from, to) = (built.parse_rank(from).ok()?, built.parse_rank(to).ok()?);
+            built.links_between(from, to).next().map(|_| ends.join(","))
+        })
+    }
+
+    /// On a machine with names, letters that are no dimension are part of one.
+    fn may_be_names(&self, built: &Topology) -> bool {
+        let is_dim = |word: &str| dimension(word.trim_matches(['+', '-'])).is_ok();
+        let mut words = self.0.split(|letter: char| !letter.is_ascii_alphanumeric());
+        !built.spec().names.is_empty() && words.any(|word| word.contains(char::is_alphabetic) && !is_dim(word))
     }
 
     fn read(&self, built: &Topology, both: bool) -> Result<FailedLink, WrongRanks> {

@@ -79,7 +79,7 @@ impl GroupOptions {
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
-    match text {
+    match text.to_ascii_lowercase().as_str() {
         "yes" | "true" => Ok(true),
         "no" | "false" => Ok(false),
         _ => Err("write yes or no".to_owned()),
@@ -106,8 +106,8 @@ fn of_file(topology: &Topology, path: &Path) -> Result<Vec<Vec<RankId>>, Failure
         failure.hint("--groups takes dimensions, as in xy, or a file; --group takes ranks, as in 0-15,20")
     })?;
     let form = "groups are a list of lists of ranks, as in [[0,1],[2,3]]";
-    let lists: Vec<Vec<serde_json::Value>> = serde_json::from_str(&text)
-        .map_err(|error| Failure::usage(format!("{name}:{}:{}: {error}", error.line(), error.column())).hint(form))?;
+    let lists: Vec<Vec<serde_json::Value>> =
+        serde_json::from_str(&text).map_err(|error| Failure::usage(input::placed(&name, &error)).hint(form))?;
     let rank = |value: &serde_json::Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         topology.parse_rank(&text).map_err(|error| Failure::usage(format!("{name}: {error}")))

@@ -25,8 +25,8 @@ pub struct PlanOptions {
         value_parser = planner_names())]
     planner: String,
     /// Equal parts each message is cut in, or `auto` for the least volume: more parts allow less, and take longer to
-    /// plan [default: 1; for all_reduce, broadcast and reduce, unless a planner is stated, as many as bring the volume
-    /// within 5 % of its bound; with --message-bytes auto]
+    /// plan [default: 1; unless a planner is stated, for all_reduce, broadcast and reduce, and for messages in groups,
+    /// as many as bring the volume within 5 % of its bound; with --message-bytes auto]
     #[arg(long, allow_negative_numbers = true, value_name = "N|auto")]
     parts: Option<PartsArgument>,
     /// Exactly this many steps
@@ -203,7 +203,7 @@ impl FromStr for PartsArgument {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.parse()) {
-            ("auto", _) => Ok(Self::Auto),
+            (text, _) if text.eq_ignore_ascii_case("auto") => Ok(Self::Auto),
             (_, Ok(parts)) if parts >= 1 => Ok(Self::Fixed(parts)),
             _ => Err("write a number, 1 or more, or `auto`".to_owned()),
         }

@@ -113,7 +113,7 @@ impl FromStr for BandwidthArgument {
             return parse_bandwidth(text).map(Self::Uniform);
         }
         let one = |word: &str| {
-            let form = || format!("`{word}` is no bandwidth of a dimension: write x=32GB/s");
+            let form = || format!("`{word}` is not the bandwidth of a dimension: write x=32GB/s");
             let (dim, rate) = word.split_once('=').ok_or_else(form)?;
             match dim.trim().parse() {
                 Ok(DimRef::Dim(dim)) => Ok((dim, parse_bandwidth(rate.trim())?)),

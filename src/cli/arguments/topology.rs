@@ -227,7 +227,7 @@ fn cut(torus: Torus, Extents(slice): &Extents) -> Result<Torus, Failure> {
     let fits =
         slice.len() == torus.extents.len() && slice.iter().zip(&torus.extents).all(|(part, whole)| part <= whole);
     if !fits {
-        return Err(Failure::usage(format!("--slice: {part} is no part of {whole}"))
+        return Err(Failure::usage(format!("--slice: {part} does not fit into {whole}"))
             .hint("write an extent for each dimension, none larger than that of --torus"));
     }
     let stated = if torus.wrap.is_empty() { torus.default_wrap() } else { torus.wrap };

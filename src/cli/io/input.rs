@@ -38,3 +38,10 @@ pub fn ours(text: &str) -> Option<&'static str> {
     }
     json::is_schedule(text).then_some("a schedule")
 }
+
+/// What is wrong with a text, after its place.
+pub fn placed(name: &dyn std::fmt::Display, error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+    format!("{name}:{}:{}: {what}", error.line(), error.column().max(1))
+}

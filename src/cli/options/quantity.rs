@@ -42,7 +42,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || {
         let units: Vec<&str> = BYTES.iter().map(|(unit, _)| *unit).collect();
         let form = "write a number and B, KB, MB, GB, KiB, MiB or GiB, as in 64KiB".to_owned();
-        format!("`{text}` is no size: {}", other_case(text, &units).unwrap_or(form))
+        format!("`{text}` is not a size: {}", other_case(text, &units).unwrap_or(form))
     };
     let bytes = match text.parse::<u64>() {
         Ok(bytes) => bytes as f64,
@@ -64,8 +64,11 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
     let parts = || of_units(text, &IN_A_SECOND).map(|(number, parts)| number / parts);
     parts().or_else(|| in_units(text, &SECONDS)).ok_or_else(|| {
         let form = "write a number and ns, us, ms, s, min or h, as in 1.5us".to_owned();
-        let meant = unitless(text).map(|number| format!("did you mean {number}s?"));
-        format!("`{text}` is no time: {}", meant.unwrap_or(form))
+        let meant = unitless(text).map(|number| match number {
+            "0" => "did you mean 0s?".to_owned(),
+            _ => format!("did you mean {number}us, {number}ms or {number}s?"),
+        });
+        format!("`{text}` is not a time: {}", meant.unwrap_or(form))
     })
 }
 
@@ -88,10 +91,10 @@ pub fn parse_one_bandwidth(text: &str) -> Result<f64, String> {
 /// Bytes per second: `50GB/s`, `400Gbit/s`.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let wrong = || {
-        let number = unitless(text).or_else(|| text.strip_suffix("GB"));
+        let number = unitless(text).or_else(|| text.strip_suffix("GB")).filter(|number| *number != "0");
         let form = "write a number and GB/s, GiB/s, Gbit/s or Gbps, as in 50GB/s".to_owned();
         let meant = number.map(|number| format!("did you mean {number}GB/s?"));
-        format!("`{text}` is no bandwidth: {}", meant.unwrap_or(form))
+        format!("`{text}` is not a bandwidth: {}", meant.unwrap_or(form))
     };
     let amount = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps")).ok_or_else(wrong)?;
     let bytes =

@@ -136,5 +136,5 @@ fn what_is_no_name_is_refused() {
         assert!(!said.contains('\u{1b}'), "{said}");
     }
     let said = text(&bench.ended(2, "topology --torus 3x3 --names names.txt --fail node10,node9").stderr);
-    assert!(said.contains("`node9` is no rank"), "{said}");
+    assert!(said.contains("`node9` is not a rank"), "{said}");
 }

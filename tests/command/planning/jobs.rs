@@ -112,11 +112,13 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
         assert!(text(&ended.stderr).contains(words), "{job}: {}", text(&ended.stderr));
     };
     refused(2, "[]", "", "at least one collective");
-    refused(2, "{}", "", "wrong.json:1:");
+    refused(2, "{}", "", "wrong.json:1:1: invalid type: map, expected a sequence\n");
     refused(2, r#"[{"collective": "all_gatherr"}]"#, "", "collective 0: there is no collective `all_gatherr`");
     refused(2, r#"[{"collective": "all_gather", "size": 3}]"#, "", "unknown field `size`");
     refused(2, r#"[{"collective": "all_to_allv"}]"#, "", "all_to_allv is not planned in jobs");
     refused(2, r#"[{"collective": "barrier", "bytes": 3}]"#, "", "barrier has no bytes");
+    refused(2, r#"[{"collective": "barrier", "parts": 3}]"#, "", "barrier is not cut in parts");
+    refused(2, r#"[{"collective": "all_gather", "groups": "xx"}]"#, "", "dimension x is stated twice");
     refused(2, r#"[{"collective": "all_gather", "root": 3}]"#, "", "all_gather has no root");
     refused(2, r#"[{"collective": "reduce", "root": 16}]"#, "", "16");
     refused(2, r#"[{"collective": "reduce", "groups": "x", "root": 4}]"#, "", "no member 4");
@@ -137,7 +139,9 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     );
     refused(2, r#"[{"collective": "all_gather"}]"#, "--collective all_reduce", "--job takes no --collective");
     refused(2, r#"[{"collective": "all_gather"}]"#, "--planner trees", "--job takes no --planner");
-    refused(4, r#"[{"collective": "all_reduce"}]"#, "--steps 7", "it takes 8");
+    refused(4, r#"[{"collective": "all_reduce"}]"#, "--steps 7", "take 8");
+    refused(3, r#"[{"collective": "all_gather"}]"#, "--steps 3", "3 steps are impossible");
+    refused(3, r#"[{"collective": "all_gather", "groups": [[0, 5]], "relays": false}]"#, "", "may not relay");
     assert!(!bench.names().contains(&"out.json".to_owned()));
 }
 

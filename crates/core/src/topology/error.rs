@@ -44,7 +44,7 @@ pub enum TopologyError {
     LinkFailedTwice { link: String },
     #[error("`{text}` is no dimension: dimensions are x y z w v u, then d6, d7, ...; directions are x+ and x-")]
     UnknownDimension { text: String },
-    #[error("`{text}` is no rank: write its number, its coordinates as in 2.0.0, or its name if it has one")]
+    #[error("`{text}` is not a rank: write its number, its coordinates as in 2.0.0, or its name if it has one")]
     NotARank { text: String },
     #[error(transparent)]
     Switch(#[from] SwitchError),
@@ -61,7 +61,7 @@ pub enum TopologyError {
     NameTwice { rank: RankId, first: RankId, name: String },
     #[error("`{text}` is not a list of extents: put x between them, as in 4x4x4")]
     NotExtents { text: String },
-    #[error("`{text}` is no position on a {extents} torus")]
+    #[error("`{text}` is not a position on a {extents} torus")]
     OutsideTorus { text: String, extents: String },
 }
 

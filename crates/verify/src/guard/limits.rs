@@ -31,7 +31,7 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// A sentence without its full stop, if a word is no size.
+    /// A sentence without its full stop, if a word is not a size.
     pub fn stated(file: Option<&str>, memory: Option<&str>) -> Result<Self, String> {
         let size = |name: &str, word: Option<&str>| match word.map(size) {
             Some(None) => Err(format!("{name} is \"{}\": write a size, as in 4GiB", word.unwrap_or_default())),

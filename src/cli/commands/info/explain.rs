@@ -36,7 +36,7 @@ impl ExplainCommand {
 
 fn explain(text: &str) -> Result<String, Failure> {
     let Explanation { code, title, text } = explanation(text).ok_or_else(|| {
-        Failure::usage(format!("`{text}` is no code")).hint("`synth explain` without a code lists them all")
+        Failure::usage(format!("`{text}` is not a code")).hint("`synth explain` without a code lists them all")
     })?;
     Ok(format!("{code}: {title}\n\n{}", wrapped(text)))
 }

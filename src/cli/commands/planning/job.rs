@@ -108,9 +108,8 @@ impl JobFile<'_> {
 
     fn asked(&self, text: &str) -> Result<Vec<Asked>, Failure> {
         let name = self.file.display();
-        let mut asked: Vec<Asked> = serde_json::from_str(text).map_err(|error| {
-            Failure::usage(format!("{name}:{}:{}: {error}", error.line(), error.column())).hint(FORM)
-        })?;
+        let mut asked: Vec<Asked> =
+            serde_json::from_str(text).map_err(|error| Failure::usage(input::placed(&name, &error)).hint(FORM))?;
         for one in &mut asked {
             if let Some(kind) = spelled_kind(&one.collective) {
                 kind.clone_into(&mut one.collective);
@@ -203,6 +202,9 @@ fn kind(asked: &Asked, topology: &Topology) -> Result<Kind, String> {
     }
     if asked.bytes.is_some() && !kind.has_volume() {
         return Err(format!("{} has no bytes", kind.name()));
+    }
+    if asked.parts.is_some() && !kind.can_be_cut() {
+        return Err(format!("{} is not cut in parts", kind.name()));
     }
     Ok(groups.map_or(kind.clone(), |groups| kind.in_groups(groups)))
 }

@@ -18,6 +18,7 @@ use collsynth::topology::{RankId, Topology};
 
 use super::show_picture;
 use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::console::note;
 use crate::cli::io::output;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
@@ -151,6 +152,12 @@ impl ShowCommand {
         {
             let (from, to) = (topology.rank_label(from), topology.rank_label(to));
             return Err(Failure::usage(format!("there is no link from rank {from} to rank {to}")));
+        }
+        if let Some((from, to)) = link
+            && !topology.links_between(from, to).any(|link| topology.link(link).alive)
+        {
+            let (from, to) = (topology.rank_label(from), topology.rank_label(to));
+            note(&format!("note: the link from rank {from} to rank {to} failed"));
         }
         Ok(Selection {
             steps: self.step.clone(),
