@@ -10,7 +10,7 @@ use collsynth::plan::{Goal, Parts, Planner, Smt, planner_named, planners};
 use super::rate::{ALPHA, BANDWIDTH};
 use super::smt::SmtOptions;
 use crate::cli::ending::Failure;
-use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seconds};
+use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_startup};
 use crate::cli::options::suggest::OneOf;
 
 /// The most steps that can be asked for: more than the largest distance, in hops.
@@ -54,7 +54,7 @@ pub struct PlanOptions {
     )]
     message_bytes: Option<u64>,
     /// With --message-bytes: the time a step takes to start
-    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = ALPHA, value_parser = parse_seconds)]
+    #[arg(long, allow_negative_numbers = true, value_name = "TIME", default_value = ALPHA, value_parser = parse_startup)]
     alpha: f64,
     /// With --message-bytes: what a link of capacity 1 carries (50GB/s, 400Gbit/s)
     #[arg(

@@ -7,7 +7,7 @@ use collsynth::cost::{Bandwidth, Price, Rates};
 use collsynth::topology::{DimRef, Topology, dim_name};
 
 use crate::cli::ending::Failure;
-use crate::cli::options::quantity::{parse_bandwidth, parse_bytes, parse_seconds};
+use crate::cli::options::quantity::{parse_bandwidth, parse_bytes, parse_startup};
 
 /// What a step and a byte cost unless stated: [`Price::of`] in words.
 pub const ALPHA: &str = "100ns";
@@ -22,11 +22,11 @@ pub struct RateOptions {
     message_bytes: Sizes,
     /// The time a step takes to start
     #[arg(long, allow_negative_numbers = true, value_name = "TIME")]
-    #[arg(default_value = ALPHA, value_parser = parse_seconds)]
+    #[arg(default_value = ALPHA, value_parser = parse_startup)]
     alpha: f64,
     /// The time a rank takes to set up each transfer that it sends in a step
     #[arg(long, allow_negative_numbers = true, value_name = "TIME")]
-    #[arg(default_value = "0ns", value_parser = parse_seconds)]
+    #[arg(default_value = "0ns", value_parser = parse_startup)]
     transfer_setup: f64,
     /// What a link of capacity 1 carries: one rate for all, or one for each dimension (x=32GB/s,y=16GB/s)
     #[arg(long, allow_negative_numbers = true, value_name = "RATE|DIM=RATE,..", default_value = BANDWIDTH)]
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_price_unless_stated_is_that_of_the_library() {
-        assert_eq!(parse_seconds(ALPHA), Ok(Price::ALPHA));
+        assert_eq!(parse_startup(ALPHA), Ok(Price::ALPHA));
         assert_eq!(parse_bandwidth(BANDWIDTH), Ok(Price::BANDWIDTH));
     }
 

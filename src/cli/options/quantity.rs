@@ -61,13 +61,20 @@ pub fn parse_bytes_or_none(text: &str) -> Result<u64, String> {
 
 /// A time in seconds: `1us`, `30s`. Zero is a time.
 pub fn parse_seconds(text: &str) -> Result<f64, String> {
+    seconds(text, "s")
+}
+
+/// What a step, or a transfer, takes to start, in seconds: `1us`. Zero is a time.
+pub fn parse_startup(text: &str) -> Result<f64, String> {
+    seconds(text, "us")
+}
+
+/// A time in seconds; a number alone was probably meant in this unit.
+fn seconds(text: &str, likely: &str) -> Result<f64, String> {
     let parts = || of_units(text, &IN_A_SECOND).map(|(number, parts)| number / parts);
     parts().or_else(|| in_units(text, &SECONDS)).ok_or_else(|| {
         let form = "write a number and ns, us, ms, s, min or h, as in 1.5us".to_owned();
-        let meant = unitless(text).map(|number| match number {
-            "0" => "did you mean 0s?".to_owned(),
-            _ => format!("did you mean {number}us, {number}ms or {number}s?"),
-        });
+        let meant = unitless(text).map(|number| format!("did you mean {number}{likely}?"));
         format!("`{text}` is not a time: {}", meant.unwrap_or(form))
     })
 }

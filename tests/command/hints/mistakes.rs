@@ -68,6 +68,7 @@ const MISTAKES: [(&str, i32, &[&str]); 62] = [
     ("--torus 4x4 --time-limit 5", 2, &["did you mean 5s?"]),
     ("--torus 4x4 --message-bytes 1KiB --alpha 1us --bandwidth 50", 2, &["did you mean 50GB/s?"]),
     ("--torus 4x4 --message-bytes 64kiB --alpha 1us --bandwidth 1GB/s", 2, &["did you mean 64KiB?"]),
+    ("--torus 4x4 --message-bytes 64KiB --alpha 2 --bandwidth 1GB/s", 2, &["did you mean 2us?"]),
     ("--torus 4x4 --message-bytes 64parsec --alpha 1us --bandwidth 1GB/s", 2, &["`64parsec` is not a size"]),
     ("convert s.json --to goal --chunk-bytes lots", 2, &["`lots` is not a size", "as in 64KiB"]),
     ("--torus 3 --collective all_to_allv --demand demand.json", 2, &["demand.json:", "2"]),

@@ -16,7 +16,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::naming::named;
 use crate::cli::io::output;
 use crate::cli::io::reading::Reading;
-use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_seconds};
+use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_startup};
 
 /// What a move takes in a trace while it is made, roughly.
 const TRACE_BYTES: u64 = 150;
@@ -40,7 +40,7 @@ pub struct ExportOptions {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     message_bytes: Option<u64>,
     /// With --message-bytes: the time a step takes to start
-    #[arg(long, value_name = "TIME", default_value = ALPHA, value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = ALPHA, value_parser = parse_startup)]
     alpha: f64,
     /// With --message-bytes: what a link of capacity 1 carries (50GB/s)
     #[arg(long, value_name = "RATE", default_value = BANDWIDTH, value_parser = parse_one_bandwidth)]

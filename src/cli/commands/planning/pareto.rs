@@ -26,7 +26,7 @@ use crate::cli::io::clock::control;
 use crate::cli::io::output;
 use crate::cli::io::progress::{Ticker, figures};
 use crate::cli::options::Given;
-use crate::cli::options::quantity::{parse_duration, parse_one_bandwidth, parse_seconds};
+use crate::cli::options::quantity::{parse_duration, parse_one_bandwidth, parse_startup};
 use crate::cli::options::suggest::Spelled;
 
 /// Show the trade of steps against volume
@@ -55,7 +55,7 @@ pub struct ParetoCommand {
     #[arg(long, value_name = "SIZE,..|FROM..TO", help_heading = "Plan")]
     message_bytes: Option<Sizes>,
     /// With --message-bytes: the time a step takes to start
-    #[arg(long, value_name = "TIME", help_heading = "Plan", default_value = ALPHA, value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", help_heading = "Plan", default_value = ALPHA, value_parser = parse_startup)]
     alpha: f64,
     /// With --message-bytes: what a link of capacity 1 carries (50GB/s, 400Gbit/s)
     #[arg(long, value_name = "RATE", help_heading = "Plan")]

@@ -24,8 +24,8 @@ const MOVE_BYTES: u64 = 100;
 
 /// Improve a schedule with the SMT planner
 ///
-/// Asks for one step, or one unit of width, less, until that is refuted. The result is verified and written, even if
-/// nothing better was found. Exit codes are as for planning.
+/// Asks again and again for one step, or one unit of width, less, until that is refuted. The result is verified and
+/// written, even if nothing better was found. Exit codes are as for planning.
 #[derive(Args)]
 pub struct PolishCommand {
     /// The schedule file (- for standard input)

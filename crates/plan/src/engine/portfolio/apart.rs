@@ -17,7 +17,8 @@
 //!
 //! # Applies
 //!
-//! To two groups or more, where steps are not stated.
+//! To two groups or more, where steps are not stated. Messages and shards have planners that are as good for all groups
+//! at once: of many, they are planned apart where that meets the bounds.
 //!
 //! # Complexity
 //!
@@ -31,17 +32,20 @@ use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
 
 use super::{Effort, plan_bounded};
+use crate::engine::parts::shares_vectors;
 use crate::engine::planned::Plan;
 use crate::engine::together::hops::{Hop, enough_parts, hops, split};
 use crate::engine::together::put_together;
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::Outcome;
+use crate::model::planner::{Outcome, arrivals};
 use crate::model::task::Task;
 
 /// The most groups that are planned on the whole machine.
 const MOST_RELAYED: usize = 16;
+/// Arrivals of messages from which on planning all groups at once takes seconds.
+const MANY_MESSAGES: u64 = 100_000;
 
 /// A group, planned alone.
 struct Alone {
@@ -80,9 +84,17 @@ pub(crate) fn plan_apart(task: &Task<'_>, only_quick: bool, control: &Control) -
     if task.steps.is_some() {
         return None;
     }
+    let are_vectors = shares_vectors(&task.problem.collective().kind);
+    if !are_vectors && arrivals(task.problem) < MANY_MESSAGES {
+        return None;
+    }
     let groups = planned(task, groups, only_quick, &control.without_listeners())?;
     let planner = groups.first()?.planner;
     let at_once = groups.iter().map(Alone::within).collect::<Option<Vec<_>>>().map(|groups| merged(&groups));
+    if !are_vectors {
+        let optimal = at_once.filter(|schedule| task.is_optimal(schedule))?;
+        return Some((planner, Outcome::new(optimal, StopReason::Finished)));
+    }
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
     let near = task.near.unwrap_or(least);
     let enough = at_once.as_ref().is_some_and(|schedule| schedule.total_width() <= near.max(least));
