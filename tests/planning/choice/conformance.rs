@@ -7,7 +7,7 @@ use collsynth::collective::{Collective, Demand, Kind};
 use collsynth::plan::{Control, PlanError, Planner, Task, planners};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
-use collsynth::topology::{DimRef, FailedLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Code, Finding, Options, verify};
 
@@ -49,6 +49,19 @@ fn one_dead_rank() {
         1 => Vec::new(),
         ranks => vec![TopologySpec { failed_ranks: vec![RankId(ranks / 2)], ..spec }],
     });
+}
+
+/// From rank 0 all can be reached, backward, but rank 2 is reached by no way from rank 3.
+#[test]
+fn links_of_one_direction() {
+    let link = |(from, to)| GraphLink { from: RankId(from), to: RankId(to), capacity: 1 };
+    let links = [(0, 3), (3, 0), (2, 0), (2, 1), (1, 2)];
+    let back = links.map(|(from, to)| (to, from));
+    check_each(
+        [links, back]
+            .into_iter()
+            .map(|links| TopologySpec::new(Shape::Graph { ranks: 4, links: links.into_iter().map(link).collect() })),
+    );
 }
 
 /// In the steps stated, no more and no fewer, or not at all.
@@ -115,8 +128,12 @@ const SLOW: &[(&str, usize)] = &[("lp", 12), ("smt", 4)];
 const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open", "wfr"];
 
 fn check_all(fail: impl Fn(TopologySpec) -> Vec<TopologySpec>) {
+    check_each(machines().into_iter().flat_map(fail));
+}
+
+fn check_each(machines: impl Iterator<Item = TopologySpec>) {
     let mut wrong = Vec::new();
-    for spec in machines().into_iter().flat_map(fail) {
+    for spec in machines {
         let topology = Topology::new(spec.clone()).unwrap();
         for kind in kinds(topology.rank_count() as u32) {
             // The parts of a demand matrix are a unit: they do not change its chunks.

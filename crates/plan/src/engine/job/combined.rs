@@ -63,7 +63,6 @@ fn together(prospect: Prospect, routes: &[Vec<Hop>], goal: &JobGoal, close: f64,
     let control = &control.planning_all(&prospect.problems);
     let least = u64::from(prospect.least_width());
     let near = least + (close * least as f64) as u64;
-    let schedules =
-        put_together(&prospect.problems, routes.to_vec(), (least, near), goal.max_steps, goal.seed, control)?;
+    let schedules = put_together(&prospect.problems, routes, (least, near), goal.max_steps, goal.seed, control)?;
     prospect.into_job(schedules).ok()
 }

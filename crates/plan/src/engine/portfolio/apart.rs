@@ -101,7 +101,7 @@ pub(crate) fn plan_apart(task: &Task<'_>, only_quick: bool, control: &Control) -
     let anew = (!enough && control.stop().is_none()).then(|| {
         let routes = groups.iter().flat_map(|group| group.hops(task.problem)).collect();
         let problems = std::slice::from_ref(task.problem);
-        put_together(problems, vec![routes], (least, near), task.max_steps, task.seed, control)?.pop()
+        put_together(problems, &[routes], (least, near), task.max_steps, task.seed, control)?.pop()
     });
     let fits = |schedule: &Schedule| task.check_steps(planner, schedule.step_count()).is_ok();
     let found = at_once.into_iter().chain(anew.flatten()).filter(fits);

@@ -42,6 +42,7 @@ use crate::model::task::Task;
 use crate::search::pipeline::{Arborescence, Parents, pipelined};
 use collsynth_bound::pace::Pace;
 use collsynth_core::problem::Problem;
+use collsynth_core::topology::UNREACHABLE;
 
 /// Broadcast and reduce along the binary tree of rank numbers.
 ///
@@ -102,7 +103,9 @@ fn binary_tree(problem: &Problem, network: &Network, root: u32, control: &Contro
             return None;
         }
         let to_child = network.distance_to(child);
-        let mut at = ranks[(number - 1) / 2];
+        // Over links of one direction, only the root is sure to reach all.
+        let parent = ranks[(number - 1) / 2];
+        let mut at = if to_child(parent) == u32::from(UNREACHABLE) { root } else { parent };
         let mut path = Vec::new();
         while at != child {
             let nearer = |&&link: &&u32| to_child(network.to[link as usize]) < to_child(at);
