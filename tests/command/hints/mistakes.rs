@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 62] = [
+const MISTAKES: [(&str, i32, &[&str]); 63] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
