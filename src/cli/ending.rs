@@ -106,7 +106,7 @@ impl Failure {
         if disconnected.components.len() < 2 {
             let why = "no path of live links stays in the group, and others may not relay";
             return Self::new(Ending::Impossible, format!("rank {from} cannot reach rank {to}: {why}"))
-                .hint("leave --relays no out: others then relay what a group cannot carry alone");
+                .hint("leave --relays out: others then relay what a group cannot carry alone");
         }
         let parts = describe_components(topology, &disconnected.components);
         Self::new(
