@@ -1,6 +1,6 @@
 //! Every collective on small machines with all sorts of failures, from and to every root of the smallest: planned,
-//! verified, compared with its bounds. docs/results/collectives.md and data/collectives.txt hold the outcome of this build;
-//! `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes them anew.
+//! verified, compared with its bounds. docs/results/collectives.md and data/collectives.txt hold the outcome of this
+//! build; `SYNTH_UPDATE_RESULTS=1 cargo test --test pages collectives` writes them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

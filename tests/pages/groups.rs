@@ -39,6 +39,10 @@ many parts near the bound (all_gather, reduce_scatter, broadcast, reduce, all_re
 `flood` (barrier); and `smt`, which proves the optimum of small ones (not of all_reduce). On some 30 ranks a linear
 program of trees proves a bound: `synth bound --lp`.
 
+Where no planner is named, broadcast, reduce and all_reduce in groups that share no link, such as rows and planes, are
+planned for each group by itself, with the planners of whole machines. A group that failures leave short of links is
+relayed by the others, which make room.
+
 Bounds and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower`, the exports to GOAL,
 Chakra, CSV and traces, `view`, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and
 renumbering, `polish`, `survey`, and all_reduce_gathered in `run`.

@@ -2,14 +2,14 @@
 //!
 //! | object (`msccl_type`) | keys |
 //! |---|---|
-//! | `algorithm` | `instance`, `steps`, `collective`, `topology`; `name` becomes the origin; `input_map` and `output_map` repeat `collective` |
+//! | `algorithm` | `instance`, `steps`, `collective`, `topology`, `input_map`, `output_map`; `name` becomes the origin |
 //! | `instance` | `chunks` (C: an address in a step is `addr * C + i`); the rest describes the search |
 //! | `step` | `rounds`, `sends`: `[address, source, destination]` |
-//! | `collective` | `nodes`, `chunks`, `runtime_name` (`allgather`, `alltoall`, `reduce_scatter`, `allreduce`); `triggers` must be empty |
+//! | `collective` | `nodes`, `chunks`, `runtime_name` as in `allgather`, `reduce_scatter`; `triggers` must be empty |
 //! | `chunk` | `pre`, `post` (one rank each, or all), `addr` |
 //! | `topology` | `links[destination][source]`: chunks a link carries in a round; `switches` must be empty |
 //!
-//! A step of `r` rounds has width `r`. An all-reduce states one address, but one composed of a reduce-scatter and an
+//! The two maps repeat `collective`. A step of `r` rounds has width `r`. An all-reduce states one address, but one composed of a reduce-scatter and an
 //! all-gather uses more: the parts of its vector. Chunks of one address combine when they meet, and the format cannot
 //! express "overwrite": where the collective combines, every send is a `reduce`, so double counting is reported.
 

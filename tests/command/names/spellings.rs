@@ -12,6 +12,7 @@ fn names_are_taken_in_any_spelling() {
     }
     // The options that an option depends on know it by its name.
     assert_eq!(plan("--planner SMT --minimise steps"), plan("--planner smt --minimize steps"));
+    assert_eq!(plan("--parts AUTO --groups X --relays No"), plan("--parts auto --groups x --relays no"));
     bench.write("s.json", &reduced);
     assert_eq!(bench.stdout("convert s.json --to perfetto"), bench.stdout("convert s.json --to trace"));
     assert_eq!(

@@ -132,8 +132,8 @@ pub fn ring(ranks: u32, channels: u32) -> String {
                 let at = channel * ranks + (rank + 2 * ranks - 1 - step as u32) % ranks;
                 let _ = writeln!(
                     out,
-                    "<step s=\"{step}\" type=\"{kind}\" srcbuf=\"o\" srcoff=\"{at}\" dstbuf=\"o\" dstoff=\"{at}\" cnt=\"1\" \
-                     depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>"
+                    "<step s=\"{step}\" type=\"{kind}\" srcbuf=\"o\" srcoff=\"{at}\" dstbuf=\"o\" dstoff=\"{at}\" \
+                     cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>"
                 );
             }
             out.push_str("</tb>\n");

@@ -75,7 +75,14 @@ fn stated_steps_are_kept() {
             for steps in bounds.least_steps()..bounds.least_steps() + 4 {
                 for &planner in planners() {
                     let task = Task { steps: Some(steps), ..Task::new(&problem, &bounds) };
-                    let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
+                    let outcome = match planner.plan(&task, &Control::unlimited()) {
+                        Ok(outcome) => outcome,
+                        // Whoever can wait plans in any steps that suffice.
+                        Err(error) => {
+                            assert!(planner.name() != "flood" || planner.applies(&problem).is_err(), "{error}");
+                            continue;
+                        }
+                    };
                     let found = outcome.schedule.step_count();
                     assert_eq!(found, steps as usize, "{} {} on {extents:?}", planner.name(), kind.name());
                 }

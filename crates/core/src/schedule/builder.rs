@@ -16,6 +16,11 @@ impl Schedule {
         ScheduleBuilder::default()
     }
 
+    /// Goes on after the last step of this schedule.
+    pub fn into_builder(self) -> ScheduleBuilder {
+        ScheduleBuilder { schedule: self }
+    }
+
     /// Steps of these widths, without transfers.
     pub fn of_widths(widths: impl IntoIterator<Item = u32>) -> Self {
         let mut builder = Self::builder();

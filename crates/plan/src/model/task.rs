@@ -96,18 +96,9 @@ impl<'a> Task<'a> {
 
     /// A schedule in exactly the steps stated: if it has fewer, idle steps follow.
     pub fn in_stated_steps(&self, schedule: Schedule) -> Schedule {
-        let stated = self.steps.map_or(0, |steps| steps as usize);
-        if schedule.step_count() >= stated {
-            return schedule;
-        }
-        let mut longer = Schedule::builder();
-        for step in schedule.steps() {
-            longer.step(step.width);
-            for one in step.transfers {
-                longer.transfer(one.from, one.to, one.via, one.op, schedule.chunks(one).iter().copied());
-            }
-        }
-        for _ in schedule.step_count()..stated {
+        let missing = self.steps.map_or(0, |steps| steps as usize).saturating_sub(schedule.step_count());
+        let mut longer = schedule.into_builder();
+        for _ in 0..missing {
             longer.step(1);
         }
         longer.finish()

@@ -133,7 +133,7 @@ fn planned(task: &Task<'_>, groups: &Groups, only_quick: bool, control: &Control
     let (mut first, mut relayed) = (0, 0);
     for members in groups.members() {
         control.stop().is_none().then_some(())?;
-        let machine = machine_of(whole.machine(), members)?;
+        let machine = machine_of(whole.machine(), groups, members)?;
         let problem = Problem::new(machine, Collective { kind: kind.clone(), parts: whole.parts() }).ok()?;
         let chunks = first;
         first += problem.chunk_count();
@@ -174,20 +174,19 @@ fn planned(task: &Task<'_>, groups: &Groups, only_quick: bool, control: &Control
 
 /// The members of a group, numbered by their places, and the live links that join them; `None` if two join the same
 /// ranks.
-fn machine_of(machine: &Topology, members: &[RankId]) -> Option<Topology> {
-    let mut places = vec![None; machine.rank_count()];
-    (0..).zip(members).for_each(|(place, rank)| places[rank.index()] = Some(RankId(place)));
+fn machine_of(machine: &Topology, groups: &Groups, members: &[RankId]) -> Option<Topology> {
+    let place = |rank: RankId| groups.place(rank).map(|(_, place)| RankId(place));
     let mut links = Vec::new();
-    for id in machine.live_links() {
-        let link = machine.link(id);
-        if let (Some(from), Some(to)) = (places[link.from.index()], places[link.to.index()]) {
-            links.push(GraphLink { from, to, capacity: link.capacity });
+    for &rank in members {
+        let within = machine.links_from(rank).map(|id| machine.link(id));
+        for link in within.filter(|link| link.alive && groups.join(link.from, link.to)) {
+            links.push(GraphLink { from: place(link.from)?, to: place(link.to)?, capacity: link.capacity });
         }
     }
-    let failed = (0..).zip(members).filter(|(_, rank)| !machine.is_alive(**rank)).map(|(place, _)| place);
-    let shape = Shape::Graph { ranks: narrow(members.len()), links };
+    let failed = members.iter().filter(|&&rank| !machine.is_alive(rank)).filter_map(|&rank| place(rank));
+    let spec = TopologySpec::new(Shape::Graph { ranks: narrow(members.len()), links });
     // Two links from a rank to another make no graph.
-    Topology::new(TopologySpec::new(shape).without_ranks(&failed.collect::<Vec<u32>>())).ok()
+    Topology::new(TopologySpec { failed_ranks: failed.collect(), ..spec }).ok()
 }
 
 /// A schedule among other ranks, of chunks that are numbered from `first` on.

@@ -2,9 +2,10 @@
 //!
 //! # Idea
 //!
-//! Each collective alone has planners that load links evenly in seconds, also among hundreds of ranks. A job keeps
-//! their routes, and decides anew when each move is made. A move waits for what its sender is to have by then, and for
-//! what its receiver is to have sent before; each link serves the most urgent moves first, of whatever collective.
+//! Each collective, or group, alone has planners that load links evenly in seconds, also among hundreds of ranks. Put
+//! together, they keep their routes, and when each move is made is decided anew. A move waits for what its sender is to
+//! have by then, and for what its receiver is to have sent before; each link serves the most urgent moves first,
+//! whosever they are.
 //!
 //! ```text
 //!   alone     a: 1 1 2 . 3      b: 1 . 2 2        a link is idle where one collective alone lacks chunks for it

@@ -17,8 +17,9 @@
 //! ```
 //!
 //! A rank that only relays goes with the link that led to it. The new way is the cheapest path, at prices that grow
-//! steeply with loads, and taken only if it is cheaper than what it replaces: so the sum of all prices falls with each
-//! exchange, until no chunk of a busy link can gain.
+//! steeply with loads and are never nothing, so that chunks do not wander over idle links. Of places in the tree where
+//! it may begin, those near the root are preferred: deep trees take long. It is taken only if it is cheaper than what it
+//! replaces, so the sum of all prices falls with each exchange, until no chunk of a busy link can gain.
 //!
 //! # Applies
 //!
@@ -26,7 +27,8 @@
 //!
 //! # Complexity
 //!
-//! O(ranks + paths looked at) for each exchange that is tried; memory O(moves).
+//! O(ranks + paths looked at) for each exchange that is tried, which look at all ranks only for a link that is far too
+//! busy; memory O(moves).
 //!
 //! # Reference
 //!
