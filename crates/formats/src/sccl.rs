@@ -10,9 +10,9 @@
 //! | `topology` | `links[destination][source]`: chunks a link carries in a round; `switches` must be empty |
 //!
 //! The two maps repeat `collective`. A step of `r` rounds has width `r`. An all-reduce states one address, but one
-//! composed of a reduce-scatter and an all-gather uses more: the parts of its vector. Chunks of one address combine when
-//! they meet, and the format cannot express "overwrite": where the collective combines, every send is a `reduce`, so
-//! double counting is reported.
+//! composed of a reduce-scatter and an all-gather uses more: the parts of its vector. Chunks of one address combine
+//! when they meet, and the format cannot express "overwrite": where the collective combines, every send is a `reduce`,
+//! so double counting is reported.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

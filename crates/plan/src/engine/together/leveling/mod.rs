@@ -18,8 +18,8 @@
 //!
 //! A rank that only relays goes with the link that led to it. The new way is the cheapest path, at prices that grow
 //! steeply with loads and are never nothing, so that chunks do not wander over idle links. Of places in the tree where
-//! it may begin, those near the root are preferred: deep trees take long. It is taken only if it is cheaper than what it
-//! replaces, so the sum of all prices falls with each exchange, until no chunk of a busy link can gain.
+//! it may begin, those near the root are preferred: deep trees take long. It is taken only if it is cheaper than what
+//! it replaces, so the sum of all prices falls with each exchange, until no chunk of a busy link can gain.
 //!
 //! # Applies
 //!
