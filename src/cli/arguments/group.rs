@@ -59,11 +59,12 @@ impl GroupOptions {
         self.groups.is_some() || !self.group.is_empty() || self.blocks.is_some()
     }
 
-    /// The options, as typed.
+    /// The options: files as typed, all else in its one spelling.
     pub fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(text) = &self.groups {
-            words.extend(["--groups".to_owned(), text.clone()]);
+            let lower = grouping::dimensions(text).map(|_| text.to_ascii_lowercase());
+            words.extend(["--groups".to_owned(), lower.unwrap_or_else(|| text.clone())]);
         }
         for ranks in &self.group {
             words.extend(["--group".to_owned(), ranks.clone()]);
