@@ -1,6 +1,6 @@
 //! The options that name the collective, shared by several commands.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use collsynth::collective::{Demand, Kind};
@@ -60,7 +60,7 @@ impl CollectiveOptions {
         let some = named(RankId(0), Demand::default());
         given.kind(&some)?;
         let root = self.root.as_ref().map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
-        let demand = some.demand().map(|_| self.read_demand(machine, topology)).transpose()?.unwrap_or_default();
+        let demand = some.demand().map(|_| self.read_demand(topology)).transpose()?.unwrap_or_default();
         let kind = named(root, demand);
         Ok(match self.groups.groups(machine, topology)? {
             Some(groups) => kind.in_groups(groups),
@@ -106,15 +106,12 @@ impl CollectiveOptions {
         words
     }
 
-    fn read_demand(&self, machine: &TopologyOptions, topology: &Topology) -> Result<Demand, Failure> {
+    fn read_demand(&self, topology: &Topology) -> Result<Demand, Failure> {
         let form = "a demand is a CSV matrix of chunk counts, a row for each origin, or a JSON list of lists";
         let path = self
             .demand
             .as_ref()
             .ok_or_else(|| Failure::usage("all_to_allv needs a demand: use --demand FILE").hint(form))?;
-        if path == Path::new("-") && machine.reads_standard_input() {
-            return Err(Failure::usage("--topology and --demand cannot both be read from standard input"));
-        }
         let text = input::read_text(path)?;
         demand::parse_demand(&text, topology.rank_count() as u32)
             .map_err(|error| Failure::usage(format!("{}:{error}", path.display())).hint(form))

@@ -109,11 +109,6 @@ impl TopologyOptions {
         !self.words().is_empty()
     }
 
-    /// Is the machine, or are its names, read from standard input?
-    pub fn reads_standard_input(&self) -> bool {
-        [&self.topology, &self.names].into_iter().flatten().any(|path| path == Path::new("-"))
-    }
-
     /// The options, as typed.
     pub fn words(&self) -> Vec<String> {
         let mut words = self.machine_words();

@@ -20,7 +20,7 @@ pub(crate) const TOOL: &str = "synth";
 pub type Listener = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
 
 struct Caller {
-    input: String,
+    input: Option<String>,
     interrupted: Arc<AtomicBool>,
     listener: Listener,
     output: String,
@@ -45,16 +45,16 @@ pub fn call(
     interrupted: Arc<AtomicBool>,
     listener: Listener,
 ) -> Answer {
-    let caller = Caller { input, interrupted, listener, output: String::new(), notes: String::new() };
+    let caller = Caller { input: Some(input), interrupted, listener, output: String::new(), notes: String::new() };
     CALLER.set(Some(caller));
     let exit_code = crate::cli::run(words);
     let Caller { output, notes, .. } = CALLER.take().expect("set above");
     Answer { exit_code, output, notes }
 }
 
-/// The caller's standard input.
-pub(crate) fn input() -> Option<String> {
-    with(|caller| std::mem::take(&mut caller.input))
+/// The caller's standard input, if a program calls; nothing within where it was read.
+pub(crate) fn input() -> Option<Option<String>> {
+    with(|caller| caller.input.take())
 }
 
 /// True if a program calls, not a shell.

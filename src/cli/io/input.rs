@@ -3,7 +3,8 @@
 use std::env;
 use std::path::Path;
 
-use collsynth::format::{file, json};
+use collsynth::format::file::{self, FileError};
+use collsynth::format::json;
 use collsynth::limits::{FILE_WORD, Limits, MEMORY_WORD};
 
 use super::caller;
@@ -23,7 +24,7 @@ pub fn room(text: &str) -> Result<u64, Failure> {
 /// Reads a text; `-` is standard input.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     match (path == Path::new("-")).then(caller::input).flatten() {
-        Some(text) => Ok(text),
+        Some(text) => Ok(text.ok_or(FileError::ReadAlready)?),
         None => Ok(file::read_text(path, limits()?.file)?),
     }
 }

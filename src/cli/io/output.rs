@@ -60,13 +60,25 @@ pub fn deliver(path: &Path, text: &str) -> Result<(), Failure> {
     }
 }
 
+/// A file to write, whole or not at all.
+pub type Whole = (PathBuf, Vec<u8>);
+
+/// The same as [`deliver`] with a file beside it, both or none.
+pub fn deliver_with(path: &Path, text: &str, beside: Option<Whole>) -> Result<(), Failure> {
+    if path != Path::new("-") {
+        return write_files(beside.into_iter().chain([(path.to_owned(), text.as_bytes().to_vec())]).collect());
+    }
+    beside.map_or(Ok(()), |(path, bytes)| write_file(&path, &bytes))?;
+    print(text)
+}
+
 /// Writes a file, whole or not at all.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     writing(|| file::write_atomic(path, bytes))
 }
 
 /// Writes several files, all or none.
-pub fn write_files(files: Vec<(PathBuf, Vec<u8>)>) -> Result<(), Failure> {
+pub fn write_files(files: Vec<Whole>) -> Result<(), Failure> {
     writing(|| file::write_all_atomic(files))
 }
 
@@ -90,6 +102,15 @@ pub fn deliver_file(path: Option<&Path>, text: &str, what: &str) -> Result<(), F
         }
         None => print(text),
     }
+}
+
+/// The same with a file beside it, both or none.
+pub fn deliver_file_with(path: Option<&Path>, text: &str, what: &str, beside: Option<Whole>) -> Result<(), Failure> {
+    if let Some(path) = path {
+        return deliver_with(path, text, beside);
+    }
+    beside.map_or(Ok(()), |(path, bytes)| write_file(&path, &bytes))?;
+    deliver_file(None, text, what)
 }
 
 /// What to do with a schedule that was written to a file, for people at a terminal.

@@ -237,7 +237,29 @@ impl Given {
         // What takes nearly nothing beside it explains most.
         let is_strict = |when: &When| matches!(when, When::OnlyWith(..));
         let (strict, others): (Vec<_>, Vec<_>) = self.conditions().partition(|(_, when)| is_strict(when));
-        strict.into_iter().chain(others).try_for_each(|(option, when)| when.check_options(option, self))
+        strict.into_iter().chain(others).try_for_each(|(option, when)| when.check_options(option, self))?;
+        self.check_apart()
+    }
+
+    /// Refuses two options that write to the same place. Where it is not typed, the output goes to standard output.
+    fn check_apart(&self) -> Result<(), Failure> {
+        let is_written = |option: &&str| {
+            self.row(option).into_iter().flatten().any(|when| matches!(when.within(self), When::Written(..)))
+        };
+        let written = self.typed.keys().map(String::as_str).chain(self.known.contains("output").then_some("output"));
+        let mut options = BTreeMap::new();
+        for option in written.filter(is_written).collect::<BTreeSet<_>>() {
+            let path = Path::new(self.value(option).unwrap_or("-"));
+            let Some(other) = options.insert(path, option) else { continue };
+            let (place, apart) = match path == Path::new("-") {
+                true => ("standard output".to_owned(), "name a file"),
+                false => (path.display().to_string(), "name another file"),
+            };
+            let (this, other) = if option == "output" { (other, option) } else { (option, other) };
+            let message = format!("{} and {} both write to {place}", self.name(other), self.name(this));
+            return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", self.name(this))));
+        }
+        Ok(())
     }
 }
 

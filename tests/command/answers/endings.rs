@@ -29,6 +29,26 @@ fn schedules_go_to_files_plain_and_packed() {
 }
 
 #[test]
+fn standard_input_stands_for_one_file() {
+    let bench = Bench::new();
+    let plan = bench.stdout("--torus 4");
+    for words in [
+        "verify - -",
+        "verify - --topology -",
+        "compare - -",
+        "view - - -o view.html",
+        "--topology - --collective all_to_allv --demand -",
+        "--topology - --names -",
+    ] {
+        let output = bench.run_with(words, plan.as_bytes());
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(said.contains("standard input is read once: `-` stands for one file"), "{words}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{words}");
+    }
+    bench.run_with("verify - --shrink", plan.as_bytes()).assert().code(0);
+}
+
+#[test]
 fn a_file_stays_as_it_was_when_planning_fails() {
     let bench = Bench::new();
     bench.write("kept.json", "precious");

@@ -155,3 +155,52 @@ fn what_is_refuted_is_shrunk() {
     assert!(output.status.code() == Some(1) && said.contains(" operations are left") && said.contains("P00"), "{said}");
     assert_eq!(bench.run("verify r.json").status.code(), Some(1));
 }
+
+#[test]
+fn a_program_and_its_map_are_written_both_or_neither() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4 --fail-rank 1 -q -o s.json");
+    bench.write("jobs.json", r#"[{"collective": "all_gather"}, {"collective": "all_to_all"}]"#);
+    bench.ended(0, "--torus 4 --fail-rank 1 --job jobs.json -q -o job.json");
+    bench.ended(0, "fallbacks build --torus 4 --ranks 1 -q -o set");
+    // A folder is in the way of the last file of each.
+    bench.shell("mkdir taken q.1.json a.2.et");
+    let before = bench.names();
+    for words in [
+        "lower s.json --renumber map.csv -o taken",
+        "lower s.json --renumber map.csv -o none/p.json",
+        "lower job.json --renumber map.csv -o q.json",
+        "lower job.json -o q.json",
+        "convert s.json --to goal --renumber map.csv -o taken",
+        "convert s.json --to chakra --renumber map.csv -o a",
+        "convert job.json --to chakra --renumber map.csv -o a",
+        "fallbacks get set --fail-rank 1 --lower --renumber map.csv -o taken",
+    ] {
+        bench.ended(2, words);
+        assert_eq!(bench.names(), before, "{words}");
+    }
+    bench.ended(0, "lower job.json --renumber map.csv -o p.json -q");
+    assert_eq!(text(&bench.read("map.csv")), "rank,was\n0,0\n1,2\n2,3\n");
+    bench.ended(0, "verify p.0.json p.1.json");
+    bench.ended(0, "lower job.json -o p.json.gz -q");
+    assert!(bench.read("p.1.json.gz").starts_with(&[0x1f, 0x8b]), "packed");
+    bench.ended(0, "verify p.0.json.gz p.1.json.gz");
+}
+
+#[test]
+fn two_options_never_write_to_one_place() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 4 --fail-rank 1 -q -o s.json");
+    let before = bench.names();
+    for (words, said) in [
+        ("lower s.json --renumber a -o a", "--output and --renumber both write to a"),
+        ("lower s.json --renumber -", "--output and --renumber both write to standard output"),
+        ("convert s.json --to goal --renumber a -o a", "--output and --renumber both write to a"),
+        ("--torus 4 --planner smt --steps 2 --width 2 --proof a -o a", "--output and --proof both write to a"),
+        ("--torus 4 --planner smt --steps 2 --width 2 --proof -", "--output and --proof both write to standard output"),
+    ] {
+        let refused = text(&bench.ended(2, words).stderr);
+        assert!(refused.contains(said), "{words}: {refused}");
+        assert_eq!(bench.names(), before, "{words}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 use thiserror::Error;
@@ -30,22 +31,26 @@ pub enum FileError {
         name(path, "standard input")
     )]
     TooLarge { path: PathBuf, most: u64 },
+    #[error("standard input is read once: `-` stands for one file")]
+    ReadAlready,
     #[error("{} is not text: line {line} is not UTF-8", name(path, "standard input"))]
     NotText { path: PathBuf, line: usize },
     #[error("cannot write {}: {source}", name(path, "standard output"))]
     Write { path: PathBuf, source: io::Error },
 }
 
-/// Reads a text of at most `most` bytes; `-` is standard input. A file named `.gz`, or that begins like gzip, is
-/// unpacked, and both its packed and its unpacked bytes are counted against the limit.
+/// Reads a text of at most `most` bytes; `-` is standard input, which a process reads once. A file named `.gz`, or that
+/// begins like gzip, is unpacked, and both its packed and its unpacked bytes are counted against the limit.
 ///
 /// # Errors
 ///
-/// A [`FileError`] that names the file: it is unreadable, damaged, too large, or is not UTF-8.
+/// A [`FileError`] that names the file: it is unreadable, damaged, too large, or is not UTF-8; or it is standard input
+/// for the second time.
 pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
     let error = |source| FileError::Read { path: path.to_owned(), source };
     let too_large = || FileError::TooLarge { path: path.to_owned(), most };
     let bytes = match is_standard(path) {
+        true if STANDARD_READ.swap(true, Ordering::Relaxed) => return Err(FileError::ReadAlready),
         true => read_most(io::stdin().lock(), most),
         false => fs::File::open(path).and_then(|file| read_most(file, most)),
     };
@@ -61,6 +66,9 @@ pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
         FileError::NotText { path: path.to_owned(), line }
     })
 }
+
+/// Whether standard input was read: a second time, it would be taken for an empty file.
+static STANDARD_READ: AtomicBool = AtomicBool::new(false);
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 

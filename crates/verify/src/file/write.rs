@@ -30,8 +30,6 @@ pub fn write_streamed(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::R
     let written = if is_standard(path) {
         let mut output = BufWriter::new(io::stdout().lock());
         unless_closed(content(&mut output).and_then(|()| output.flush()))
-    } else if is_gz(path) {
-        Beside::write(path, |out| pack(out, content)).and_then(Beside::put)
     } else {
         Beside::write(path, content).and_then(Beside::put)
     };
@@ -46,7 +44,8 @@ pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Writes several files whole or none of them: all temporary files first, and only then the replacements.
+/// Writes several files whole or none of them, each as [`write_atomic`] does: all temporary files first, and only then
+/// the replacements.
 ///
 /// # Errors
 ///
@@ -107,6 +106,7 @@ enum Written {
 
 impl Beside {
     fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
+        let content = |out: &mut dyn Write| if is_gz(path) { pack(out, content) } else { content(out) };
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let before = fs::metadata(&target).ok();
         if before.as_ref().is_some_and(|metadata| !metadata.is_file()) {

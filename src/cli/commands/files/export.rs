@@ -10,11 +10,11 @@ use collsynth::schedule::{AnySolution, Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::Verified;
 
-use super::lower::{LowerOptions, SlotOptions};
+use super::lower::{LowerOptions, Lowered, SlotOptions};
 use crate::cli::arguments::rate::{ALPHA, BANDWIDTH};
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::naming::named;
-use crate::cli::io::output;
+use crate::cli::io::output::{self, Whole};
 use crate::cli::io::reading::Reading;
 use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_startup};
 
@@ -76,7 +76,10 @@ impl Export<'_> {
                 let verified = reading.expand(held, TRACE_BYTES)?;
                 self.write(&trace::to_string(slice::from_ref(&*verified), self.prices().as_ref()))
             }
-            (_, rank) => self.of_programs(&[self.lowered(held, rank, reading)?], rank),
+            (_, rank) => {
+                let Lowered { program, map } = self.lowered(held, rank, reading)?;
+                self.of_programs(&[program], rank, map)
+            }
         }
     }
 
@@ -92,14 +95,20 @@ impl Export<'_> {
                 _ => self.write(&trace::to_string(&solutions, self.prices().as_ref())),
             };
         }
-        let programs = schedules.into_iter().map(|held| self.lowered(held.into_any(), rank, reading));
-        self.of_programs(&programs.collect::<Result<Vec<_>, _>>()?, rank)
+        let (mut programs, mut kept) = (Vec::new(), None);
+        for held in schedules {
+            // All collectives of a job are on one machine: the map is the same.
+            let Lowered { program, map } = self.lowered(held.into_any(), rank, reading)?;
+            programs.push(program);
+            kept = map;
+        }
+        self.of_programs(&programs, rank, kept)
     }
 
     /// A rank program, once it is judged.
     pub fn program(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
         let program = reading.audited("converted")?;
-        self.of_programs(slice::from_ref(&*program), self.chosen_rank(program.problem.topology())?)
+        self.of_programs(slice::from_ref(&*program), self.chosen_rank(program.problem.topology())?, None)
     }
 
     /// The program of all ranks, or of one.
@@ -108,10 +117,10 @@ impl Export<'_> {
         held: Verified<AnySolution>,
         rank: Option<RankId>,
         reading: &Reading<'_>,
-    ) -> Result<Program, Failure> {
+    ) -> Result<Lowered, Failure> {
         let lowering = &self.options.lowering;
         match rank {
-            Some(rank) => lowering.lower_rank(held, rank, reading),
+            Some(rank) => Ok(Lowered { program: lowering.lower_rank(held, rank, reading)?, map: None }),
             None => lowering.lower(held, reading, SlotOptions::default()),
         }
     }
@@ -127,21 +136,23 @@ impl Export<'_> {
         Ok(Ending::Success)
     }
 
-    /// What the format has of a program, or of those of a job: of all ranks or one.
-    fn of_programs(&self, programs: &[Program], rank: Option<RankId>) -> Result<Ending, Failure> {
-        match self.to {
-            Foreign::Msccl => self.write(&xml(programs, msccl::Dialect::Msccl)?),
-            Foreign::Rccl => self.write(&xml(programs, msccl::Dialect::Rccl)?),
-            Foreign::Goal => self.write(&match rank {
+    /// What the format has of a program, or of those of a job: of all ranks or one; and the file of their old numbers.
+    fn of_programs(&self, programs: &[Program], rank: Option<RankId>, map: Option<Whole>) -> Result<Ending, Failure> {
+        let text = match self.to {
+            Foreign::Msccl => xml(programs, msccl::Dialect::Msccl)?,
+            Foreign::Rccl => xml(programs, msccl::Dialect::Rccl)?,
+            Foreign::Goal => match rank {
                 Some(rank) => goal::rank_to_string(programs, rank, self.chunk_bytes()),
                 None => goal::to_string(programs, self.chunk_bytes()),
-            }),
-            Foreign::Chakra => self.traces(programs, rank),
+            },
+            Foreign::Chakra => return self.traces(programs, rank, map),
             Foreign::Csv | Foreign::Trace => {
-                Err(Failure::usage("a rank program has no steps to show")
-                    .hint("convert the schedule it was lowered from"))
+                return Err(Failure::usage("a rank program has no steps to show")
+                    .hint("convert the schedule it was lowered from"));
             }
-        }
+        };
+        output::deliver_with(self.path(), &text, map)?;
+        Ok(Ending::Success)
     }
 
     /// The prices by which a trace runs.
@@ -164,7 +175,7 @@ impl Export<'_> {
     }
 
     /// A file for each rank, or for one.
-    fn traces(&self, programs: &[Program], only: Option<RankId>) -> Result<Ending, Failure> {
+    fn traces(&self, programs: &[Program], only: Option<RankId>, map: Option<Whole>) -> Result<Ending, Failure> {
         let Some(output) = self.output.filter(|path| path.as_os_str() != "-") else {
             return Err(Failure::usage("chakra writes a file for each rank, not standard output")
                 .hint("give -o NAME for NAME.0.et, NAME.1.et, ..., or -o FOLDER"));
@@ -176,7 +187,7 @@ impl Export<'_> {
             }),
             false => output.to_owned(),
         };
-        let mut files = Vec::new();
+        let mut files: Vec<Whole> = map.into_iter().collect();
         let ranks = (0..programs[0].rank_count() as u32).map(RankId);
         for rank in ranks.filter(|&rank| only.is_none_or(|only| only == rank)) {
             let bytes = chakra::to_bytes(programs, rank, self.chunk_bytes()).map_err(Failure::usage)?;

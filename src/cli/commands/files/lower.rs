@@ -17,6 +17,7 @@ use collsynth::verify::Verified;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
 use crate::cli::io::naming::named;
+use crate::cli::io::output::Whole;
 use crate::cli::io::reading::Reading;
 use crate::cli::io::{output, reading};
 use crate::cli::options::What;
@@ -64,6 +65,12 @@ pub struct LowerOptions {
     renumber: Option<PathBuf>,
 }
 
+/// A program that holds, and the file of the old numbers of its ranks, where they are numbered anew.
+pub struct Lowered {
+    pub program: Program,
+    pub map: Option<Whole>,
+}
+
 /// What no other tool's format states.
 #[derive(Args, Clone, Copy, Default)]
 pub struct SlotOptions {
@@ -93,8 +100,9 @@ impl LowerCommand {
         if let Some(rank) = &self.rank {
             return self.write_rank(&reading, stated, rank);
         }
-        let program = self.options.lower(reading.hold(stated, "lowered")?, &reading, self.slots)?;
-        output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
+        let Lowered { program, map } = self.options.lower(reading.hold(stated, "lowered")?, &reading, self.slots)?;
+        let text = json::program_to_string(&program);
+        output::deliver_file_with(self.output.as_deref(), &text, "rank program", map)?;
         if !self.quiet {
             note(&format!("{}\n{}", headline(&program), table(&program)));
         }
@@ -107,27 +115,30 @@ impl LowerCommand {
             let hint = format!("`synth lower {} -o programs.json` writes programs.0.json and so on", reading.name());
             return Err(Failure::usage("a job becomes a program for each of its collectives").hint(hint));
         };
-        let mut texts = Vec::new();
+        let (mut files, mut headlines) = (Vec::new(), Vec::new());
         for held in reading.judged_job("lowered")?.into_schedules() {
-            let (program, rank) = match &self.rank {
+            let (program, text) = match &self.rank {
                 Some(rank) => {
                     let rank = held.problem.topology().parse_rank(rank).map_err(Failure::usage)?;
-                    (self.options.lower_rank(held.into_any(), rank, reading)?, Some(rank))
+                    let program = self.options.lower_rank(held.into_any(), rank, reading)?;
+                    let text = json::rank_program_to_string(&program, rank);
+                    (program, text)
                 }
-                None => (self.options.lower(held.into_any(), reading, self.slots)?, None),
+                None => {
+                    let Lowered { program, map } = self.options.lower(held.into_any(), reading, self.slots)?;
+                    // All collectives of a job are on one machine: the map is the same.
+                    files.extend(map.filter(|_| files.is_empty()));
+                    let text = json::program_to_string(&program);
+                    (program, text)
+                }
             };
-            let text = match rank {
-                Some(rank) => json::rank_program_to_string(&program, rank),
-                None => json::program_to_string(&program),
-            };
-            texts.push((headline(&program), text));
+            let path = numbered(path, headlines.len());
+            headlines.push(format!("{}: {}", path.display(), headline(&program)));
+            files.push((path, text.into_bytes()));
         }
-        for (number, (headline, text)) in texts.iter().enumerate() {
-            let path = numbered(path, number);
-            output::deliver_file(Some(&path), text, "rank program")?;
-            if !self.quiet {
-                note(&format!("{}: {headline}", path.display()));
-            }
+        output::write_files(files)?;
+        if !self.quiet {
+            headlines.iter().for_each(|line| note(line));
         }
         Ok(Ending::Success)
     }
@@ -162,8 +173,9 @@ impl LowerOptions {
         held: Verified<AnySolution>,
         reading: &Reading<'_>,
         slots: SlotOptions,
-    ) -> Result<Program, Failure> {
+    ) -> Result<Lowered, Failure> {
         let mut verified = reading.expand(held, MOVE_BYTES)?;
+        let mut map = None;
         if let Some(path) = &self.renumber {
             let Renumbered { solution, was } =
                 renumber(&verified).map_err(|error| Failure::usage(named(verified.problem.topology(), error)))?;
@@ -172,14 +184,14 @@ impl LowerOptions {
             let named = if topology.spec().names.is_empty() { "" } else { ",name" };
             let name = |rank| topology.rank_name(RankId(rank)).map(|name| format!(",{name}")).unwrap_or_default();
             let lines = was.iter().zip(0..).map(|(was, rank)| format!("{rank},{was}{}\n", name(rank)));
-            output::deliver(path, &format!("rank,was{named}\n{}", lines.collect::<String>()))?;
+            map = Some((path.clone(), format!("rank,was{named}\n{}", lines.collect::<String>()).into_bytes()));
         }
         let topology = verified.problem.topology();
         let target = self.target(reading, slots);
         let program = lower(&verified, &target).map_err(not_lowered(topology))?;
         let report = audit(&program, &audit::AuditOptions { memory: target.memory, ..audit::AuditOptions::default() });
         if report.verdict() == Verdict::Holds {
-            return Ok(program);
+            return Ok(Lowered { program, map });
         }
         if let Some(why) = report.why_not_judged() {
             return Err(Failure::usage(format!("the program is {why}")));

@@ -16,7 +16,7 @@ use collsynth::verify::Verified;
 use super::{Entry, FORMAT, INDEX, Index};
 use crate::cli::arguments::failures::FailureOptions;
 use crate::cli::arguments::topology::read_spec;
-use crate::cli::commands::files::lower::{LowerOptions, SlotOptions};
+use crate::cli::commands::files::lower::{LowerOptions, Lowered, SlotOptions};
 use crate::cli::commands::surveys::sets::Family;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
@@ -90,8 +90,9 @@ impl GetCommand {
         solution.origin = Some(Origin { command: Some(command), ..solution.origin.unwrap_or_default() });
         let verified = reading::verified(solution, "relabelled", reading.made())?;
         if self.lower {
-            let program = self.lowering.lower(verified, &reading, self.slots)?;
-            output::deliver_file(self.output.as_deref(), &json::program_to_string(&program), "rank program")?;
+            let Lowered { program, map } = self.lowering.lower(verified, &reading, self.slots)?;
+            let text = json::program_to_string(&program);
+            output::deliver_file_with(self.output.as_deref(), &text, "rank program", map)?;
             return Ok(Ending::Success);
         }
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
