@@ -5,22 +5,12 @@
 use std::error::Error;
 
 use collsynth::collective::ChunkId;
-use collsynth::plan::{Outcome, StopReason, Task};
-use collsynth::problem::Problem;
+use collsynth::plan::{Outcome, Scope, StopReason, Task};
 use collsynth::schedule::{Op, Schedule};
 use collsynth::topology::LinkId;
 use collsynth::{Control, Kind, PlanError, Planner, RankId, Request, Topology};
 
 struct BreadthFirst;
-
-impl BreadthFirst {
-    fn root(&self, problem: &Problem) -> Result<RankId, PlanError> {
-        match problem.collective().kind {
-            Kind::Broadcast(root) => Ok(root),
-            _ => Err(PlanError::NotApplicable { planner: self.name(), reason: "it plans broadcast only".to_owned() }),
-        }
-    }
-}
 
 impl Planner for BreadthFirst {
     fn name(&self) -> &'static str {
@@ -31,12 +21,14 @@ impl Planner for BreadthFirst {
         "broadcast on any connected network: along a tree of shortest paths, whole messages"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        self.root(problem).map(|_| ())
+    fn scope(&self) -> Scope {
+        Scope::of(&["broadcast"])
     }
 
     fn plan(&self, task: &Task<'_>, _control: &Control) -> Result<Outcome, PlanError> {
-        let (topology, root) = (task.problem.topology(), self.root(task.problem)?);
+        self.applies(task.problem)?;
+        let topology = task.problem.topology();
+        let root = task.problem.collective().kind.root().expect("a broadcast has a root");
         let mut has = vec![false; topology.rank_count()];
         has[root.index()] = true;
         let mut builder = Schedule::builder();

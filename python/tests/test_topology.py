@@ -196,7 +196,7 @@ def test_a_machine_says_what_its_links_carry():
         (lambda: cs.Topology.from_json(3), "text or an object, not 3"),
         (lambda: cs.Torus(4, 4).fail_cable(0, 1, "y"), "not neighbors in y"),
         (lambda: cs.Torus(4, 4).fail_rank(16), "out of range"),
-        (lambda: cs.Torus(4, 4).fail_rank((4, 0)), "no position"),
+        (lambda: cs.Torus(4, 4).fail_rank((4, 0)), "not a position"),
         (lambda: cs.Topology.graph(2, [(0, 0)]), "to itself"),
         (lambda: cs.Torus(1 << 20, 1 << 20), "more than"),
     ],

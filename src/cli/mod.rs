@@ -119,7 +119,7 @@ impl Cli {
             Some(Command::Lower(command)) => command.run(),
             Some(Command::Convert(command)) => command.run(given),
             Some(Command::Topology(command)) => command.run(given),
-            Some(Command::Planners(command)) => command.run(),
+            Some(Command::Planners(command)) => command.run(given),
             Some(Command::Explain(command)) => command.run(),
             Some(Command::Util(command)) => command.run(Self::command()),
         }?;

@@ -65,7 +65,8 @@
 
 use super::broken_rings::{self, Acceleration, Remains, Scheme};
 use collsynth_core::problem::Problem;
-use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Task};
+use collsynth_plan::phased::ROUTED;
+use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Scope, Task};
 
 /// A phased planner on tori with dead cables: HalfRing and DimRotation on the intact rings, and a scheme for the
 /// others.
@@ -179,7 +180,11 @@ impl Planner for Phased {
         AutoUse::Never
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    fn scope(&self) -> Scope {
+        ROUTED
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         broken_rings::check(self.name, problem, self.scheme)
     }
 

@@ -3,8 +3,8 @@
 use collsynth_bound::link_table::LinkTable;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus, dim_name};
-use collsynth_plan::phased::{Walks, active_dims, check_torus, plan_walks, travelers};
-use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, StatedPhase, Task};
+use collsynth_plan::phased::{ROUTED, Walks, active_dims, check_torus, plan_walks, travelers};
+use collsynth_plan::{AutoUse, Control, Outcome, PlanError, Planner, Scope, StatedPhase, Task};
 
 /// A planner with a fixed route for every message: [`Routed::DOR`] or [`Routed::WFR`].
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub struct Routed {
 
 impl Routed {
     fn walks(&self, problem: &Problem) -> Result<Walks, PlanError> {
-        let torus = check_torus(self.name, problem)?;
+        let torus = check_torus(self.name, ROUTED, problem)?;
         let topology = problem.topology();
         let router = Router { topology, torus, dims: active_dims(problem), links: LinkTable::live(topology) };
         let mut walks = Walks::default();
@@ -52,7 +52,11 @@ impl Planner for Routed {
         AutoUse::Never
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    fn scope(&self) -> Scope {
+        ROUTED
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         self.walks(problem).map(|_| ())
     }
 

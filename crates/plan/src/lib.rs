@@ -23,6 +23,7 @@ pub use model::cost;
 pub use model::error::PlanError;
 pub use model::goal::{Goal, Parts};
 pub use model::phase::{Phase, StatedPhase};
+pub use model::planner::scope::{Machines, Scope};
 pub use model::planner::{AutoUse, Outcome, Planner};
 pub use model::sharper::SharperBounds;
 pub use model::task::Task;

@@ -184,7 +184,8 @@ pub static ROWS: &[Row] = &[
         &[Where("format", &["svg"], &If("plot", &["speedup"], "a plot of times has no baseline"))],
     ),
     row(&["compare"], &["sound-baseline"], &[With(&["baseline"], "")]),
-    row(&["compare"], &["message-bytes", "alpha", "transfer-setup", "bandwidth"], &[]),
+    row(&["compare"], &["message-bytes"], &[BYTES]),
+    row(&["compare"], &["alpha", "transfer-setup", "bandwidth"], &[]),
     row(&["compare"], &["format"], &[Where("format", &["svg"], &Without(&["paper"], "it is a table"))]),
     row(&["compare"], &["plot"], &[If("format", &["svg"], "")]),
     row(
@@ -197,8 +198,8 @@ pub static ROWS: &[Row] = &[
     row(&["bound"], &["lp"], &[Without(&["frontier"], "")]),
     row(&["bound"], &["frontier"], &[]),
     row(&["bound"], &["time-limit"], &[With(&["lp", "frontier"], "")]),
-    row(&["bound", "topology"], &["format"], &[]),
-    row(&["bound", "topology", "run"], &["output"], &[Written(Some("format"), TABLES)]),
+    row(&["bound", "topology", "planners"], &["format"], &[]),
+    row(&["bound", "topology", "planners", "run"], &["output"], &[Written(Some("format"), TABLES)]),
     // Verdicts.
     row(&["verify"], &["max-errors", "format"], &[Without(&["shrink"], "")]),
     row(&["verify"], &["bounds"], &[Without(&["shrink"], ""), For(&[Schedule], "")]),
@@ -240,7 +241,7 @@ pub static ROWS: &[Row] = &[
     ),
     row(&["show"], &["output"], &[Written(Some("format"), PICTURES)]),
     row(&["view"], &["output"], &[Written(None, &[("html", &[]), ("htm", &[])])]),
-    row(&["planners", "explain"], &["output"], &[Written(None, TEXT)]),
+    row(&["explain"], &["output"], &[Written(None, TEXT)]),
     row(&["util schema"], &["output"], &[Written(None, JSON)]),
     row(&["util completions"], &["output"], &[Written(None, SCRIPTS)]),
     // Folders.
@@ -311,7 +312,7 @@ pub static ROWS: &[Row] = &[
         &[LOWERED, LOWER, Without(&["rank"], "it numbers all ranks anew"), Written(None, CSV)],
     ),
     row(&["convert"], &["chunk-bytes"], &[If("to", &["goal", "chakra"], "the other formats count chunks")]),
-    row(&["convert"], &["message-bytes"], &[If("to", &["trace"], "")]),
+    row(&["convert"], &["message-bytes"], &[If("to", &["trace"], ""), BYTES]),
     row(&["convert"], &["alpha", "bandwidth"], &[If("to", &["trace"], ""), WithAll(&["message-bytes"])]),
     row(&["convert"], &["output"], &[Written(Some("to"), CONVERTED)]),
     row(&["convert"], &["torus"], &[UNNAMED, Without(&["topology"], "")]),

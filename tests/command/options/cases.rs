@@ -120,7 +120,7 @@ pub const EXAMPLES: &[(&str, &str, &[&str])] = &[
     ("view", "output", &["{out}/o.html"]),
     ("verify", "output", &["{out}/o.json", "{out}/o.sarif", "{out}/o.txt"]),
     ("run", "output", &["{out}/o.json", "{out}/o.txt"]),
-    ("planners", "output", &["{out}/o.txt"]),
+    ("planners", "output", &["{out}/o.json", "{out}/o.txt"]),
     ("explain", "output", &["{out}/o.txt"]),
     ("util completions", "output", &["{out}/o.bash"]),
     ("survey", "output", &["{out}/folder"]),

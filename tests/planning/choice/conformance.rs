@@ -1,10 +1,12 @@
 //! Every planner of the registry on small machines with all sorts of failures: its plans verify, never beat a bound and
 //! repeat; its refusals have a type and a reason.
 
+use std::collections::BTreeSet;
+
 use collsynth::bound;
 use collsynth::certificate::Bounds;
-use collsynth::collective::{Collective, Demand, Kind};
-use collsynth::plan::{Control, PlanError, Planner, Task, planners};
+use collsynth::collective::{Collective, Demand, Groups, Kind};
+use collsynth::plan::{Control, Machines, PlanError, Planner, Task, planners};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Schedule, Solution};
 use collsynth::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
@@ -88,6 +90,57 @@ fn stated_steps_are_kept() {
                 }
             }
         }
+    }
+}
+
+/// What a planner says that it plans, it plans somewhere here, and nothing else.
+#[test]
+fn scopes_are_what_is_planned() {
+    let link = |from: u32, to: u32| GraphLink { from: RankId(from), to: RankId(to), capacity: 1 };
+    let ring = (0..4).flat_map(|rank| [link(rank, (rank + 1) % 4), link((rank + 1) % 4, rank)]).collect();
+    let graph = TopologySpec::new(Shape::Graph { ranks: 4, links: ring });
+    let intact = [&[4, 4][..], &[3, 3], &[2, 2]].map(TopologySpec::torus);
+    let failing = without_cables(TopologySpec::torus(&[4, 4]), 1);
+    // From 100 ranks, and its patterns from 512.
+    let large = |planner: &dyn Planner| planner.name() == "mended";
+    for &planner in planners().iter().filter(|planner| !large(**planner)) {
+        let scope = planner.scope();
+        let mut planned = BTreeSet::new();
+        for (machines, spec) in [(Machines::Any, &graph), (Machines::Tori, &failing[0])]
+            .into_iter()
+            .chain(intact.iter().map(|spec| (Machines::IntactTori, spec)))
+        {
+            let topology = Topology::new(spec.clone()).unwrap();
+            let ranks = topology.rank_count() as u32;
+            let halves = [0, 1].map(|odd| topology.live_ranks().filter(|rank| rank.0 % 2 == odd).collect());
+            let groups = [&halves[..], &halves[..1]].map(|members| Groups::new(members.to_vec()).unwrap());
+            let from_one: Vec<u32> = (0..ranks * ranks).map(|pair| u32::from((1..ranks).contains(&pair))).collect();
+            let from_one = Kind::AllToAllV(Demand::new(ranks, &from_one).unwrap());
+            for kind in kinds(ranks).into_iter().chain([from_one]) {
+                let mut all = vec![kind.clone()];
+                if kind.demand().is_none() {
+                    all.extend(groups.clone().map(|groups| kind.clone().in_groups(groups)));
+                }
+                for kind in all {
+                    let (name, grouped) = (kind.name(), kind.groups().is_some());
+                    let problem = Problem::new(topology.clone(), Collective { kind, parts: 1 }).unwrap();
+                    if planner.applies(&problem).is_ok() {
+                        planned.insert((name, grouped));
+                        let is_within = match scope.machines {
+                            Machines::Any => true,
+                            Machines::Tori => machines != Machines::Any,
+                            Machines::IntactTori => machines == Machines::IntactTori,
+                        };
+                        assert!(is_within, "{} on {topology}", planner.name());
+                    }
+                }
+            }
+        }
+        let together = scope.kinds.iter().map(|&kind| (kind, false));
+        let all: Vec<_> = together.chain(scope.groups.iter().map(|&kind| (kind, true))).collect();
+        let stated: BTreeSet<_> = all.iter().copied().collect();
+        assert_eq!(all.len(), stated.len(), "{}: stated twice", planner.name());
+        assert_eq!(planned, stated, "{}", planner.name());
     }
 }
 

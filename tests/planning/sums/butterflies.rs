@@ -174,7 +174,7 @@ fn where_they_do_not_apply_they_say_why() {
         "the extent 8 of dimension x is no power of 3"
     );
     assert_eq!(refused(Butterfly::BINE, torus(&[4, 4], &[], &[3]), Kind::AllReduce), "a rank failed");
-    assert_eq!(refused(Butterfly::BINE, whole(&[4]), Kind::AllGather), "it plans all_reduce among all ranks only");
+    assert_eq!(refused(Butterfly::BINE, whole(&[4]), Kind::AllGather), "it plans all_reduce only");
     let open = intact(Torus { wrap: vec![false], ..Torus::new(&[4]) });
     assert_eq!(refused(Butterfly::RABENSEIFNER, open, Kind::AllReduce), "dimension x does not wrap");
     let twisted = intact(Torus::twisted(&[4, 8]).unwrap());

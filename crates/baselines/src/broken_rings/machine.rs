@@ -9,7 +9,9 @@ use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Topology, Torus};
 use collsynth_plan::PlanError;
-use collsynth_plan::phased::{Block, Traveler, Walks, active_dims, check_torus, half_ring_split, rotation_class};
+use collsynth_plan::phased::{
+    Block, ROUTED, Traveler, Walks, active_dims, check_torus, half_ring_split, rotation_class,
+};
 
 pub(super) struct Machine<'a> {
     pub topology: &'a Topology,
@@ -41,7 +43,7 @@ impl<'a> Machine<'a> {
     /// [`PlanError::NotApplicable`] if the scheme does not apply.
     pub fn new(planner: &'static str, problem: &'a Problem, scheme: Scheme) -> Result<Self, PlanError> {
         let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
-        let torus = check_torus(planner, problem)?;
+        let torus = check_torus(planner, ROUTED, problem)?;
         let topology = problem.topology();
         let accelerated = scheme.acceleration != Acceleration::None;
         let dims = active_dims(problem);

@@ -66,10 +66,10 @@ mod routes;
 use std::collections::HashMap;
 
 use collsynth_core::certificate::Rational;
-use collsynth_core::collective::{ChunkId, Combining, Pattern as Holding};
+use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{LinkId, RankId, Torus, dim_name};
-use collsynth_plan::{AutoUse, Control, Outcome, Phase, PlanError, Planner, StopReason, Task};
+use collsynth_plan::{AutoUse, Control, Machines, Outcome, Phase, PlanError, Planner, Scope, StopReason, Task};
 
 use expand::{Round, write};
 use pattern::{Pattern, Stripe};
@@ -217,11 +217,7 @@ impl Butterfly {
     fn algorithm<'a>(&self, problem: &'a Problem) -> Result<Algorithm<'a>, PlanError> {
         let refuse = |reason: String| Err(PlanError::NotApplicable { planner: self.name, reason });
         let topology = problem.topology();
-        let kind = &problem.collective().kind;
-        if (kind.pattern(), kind.combining()) != (Holding::EveryToEvery, Combining::Sum) || kind.groups().is_some() {
-            return refuse("it plans all_reduce among all ranks only".to_owned());
-        }
-        let Some(torus) = topology.as_torus() else { return refuse("it needs a torus".to_owned()) };
+        let torus = self.scope().torus(self.name, problem)?;
         if let Some(dim) = (0..torus.extents.len()).find(|&dim| torus.extents[dim] > 2 && !torus.wrap[dim]) {
             return refuse(format!("dimension {} does not wrap", dim_name(dim as u8)));
         }
@@ -263,7 +259,11 @@ impl Planner for Butterfly {
         AutoUse::Never
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_reduce"]).on(Machines::Tori)
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         self.algorithm(problem)?.check_neighbors(self.name)
     }
 

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::model::account::{Refutation, StopReason};
-use collsynth_core::problem::{Disconnected, Problem, ProblemError};
+use collsynth_core::problem::{Disconnected, ProblemError};
 use collsynth_core::topology::RankId;
 
 /// Why a planner gives no schedule.
@@ -65,30 +65,6 @@ impl PlanError {
             None => Self::NobodyApplies { refusals: failures },
         }
     }
-}
-
-/// Refuses kinds other than these.
-pub(crate) fn check_kind(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
-    check_together(planner, problem)?;
-    check_name(planner, problem, kinds)
-}
-
-/// Refuses groups.
-pub(crate) fn check_together(planner: &'static str, problem: &Problem) -> Result<(), PlanError> {
-    let refuse = |_| PlanError::NotApplicable { planner, reason: "it plans no groups of ranks".to_owned() };
-    problem.groups().map_or(Ok(()), |groups| Err(refuse(groups)))
-}
-
-/// Accepts these kinds, in groups too.
-pub(crate) fn check_name(planner: &'static str, problem: &Problem, kinds: &[&str]) -> Result<(), PlanError> {
-    if kinds.contains(&problem.collective().kind.name()) {
-        return Ok(());
-    }
-    let listed = match kinds {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => kinds.concat(),
-    };
-    Err(PlanError::NotApplicable { planner, reason: format!("it plans {listed} only") })
 }
 
 fn listed(refusals: &[PlanError]) -> String {

@@ -45,8 +45,9 @@ use itertools::Itertools;
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::moves::Moves;
+use crate::model::planner::scope::{Machines, Scope};
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use collsynth_core::collective::ChunkId;
@@ -79,7 +80,11 @@ impl Planner for Exchange {
         "all_reduce of small vectors in few steps: neighbors swap sums; intact tori whose extents are powers of two"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_reduce"]).on(Machines::IntactTori)
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         self.torus(problem).map(|_| ())
     }
 
@@ -120,13 +125,8 @@ impl Planner for Exchange {
 impl Exchange {
     fn torus<'a>(&self, problem: &'a Problem) -> Result<&'a Torus, PlanError> {
         let refuse = |reason: &str| Err(PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() });
-        let topology = problem.topology();
-        let Some(torus) = topology.as_torus() else { return refuse("it needs a torus") };
+        let torus = self.scope().torus(self.name(), problem)?;
         let closed = |dim: usize| torus.extents[dim] <= 2 || (torus.extents[dim].is_power_of_two() && torus.wrap[dim]);
-        check_kind(self.name(), problem, &["all_reduce"])?;
-        if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
-            return refuse("something failed");
-        }
         if torus.is_twisted() {
             return refuse("the torus is twisted");
         }

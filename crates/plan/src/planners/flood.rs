@@ -33,9 +33,10 @@
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_name};
+use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::Network;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use collsynth_bound::pace::Pace;
@@ -65,8 +66,8 @@ impl Planner for Flood {
         "barrier on any network with any failures: as many steps as the farthest ranks are apart"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_name(self.name(), problem, &["barrier"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["barrier"]).in_groups(&["barrier"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

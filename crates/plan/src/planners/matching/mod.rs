@@ -61,8 +61,9 @@ use rayon::prelude::*;
 
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::network::Network;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 use collsynth_core::problem::Problem;
@@ -122,8 +123,11 @@ impl Planner for Matching {
         "all_gather, reduce_scatter and all_reduce on any network with any failures: links matched with chunks"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["all_gather", "all_reduce_gathered", "reduce_scatter", "all_reduce"])?;
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_gather", "all_reduce_gathered", "reduce_scatter", "all_reduce"])
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         let topology = problem.topology();
         let links = |rank| topology.links_into(rank).count().max(topology.links_from(rank).count());
         if topology.live_ranks().any(|rank| links(rank) > MOST_LINKS) {

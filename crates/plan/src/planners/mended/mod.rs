@@ -57,8 +57,9 @@ use collsynth_core::topology::Topology;
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_name};
+use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
+use crate::model::planner::scope::{Machines, Scope};
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use trees::Orphans;
@@ -119,14 +120,17 @@ impl Planner for Mended {
         "all_to_all from 100 ranks, all_gather, reduce_scatter, all_reduce from 512: templates, mended"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_name(self.name(), problem, &KINDS)?;
+    fn scope(&self) -> Scope {
+        Scope::of(&KINDS).on(Machines::Tori)
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         let reason = if problem.collective().kind.name() != KINDS[0] {
-            "besides all_to_all, it plans patterns only: on tori of 512 ranks and more, without open ends or groups"
+            "besides all_to_all, it plans patterns only: on tori of 512 ranks and more, without open ends"
         } else if problem.machine().rank_count() < MANY_RANKS {
             "it plans 100 ranks and more: of fewer, negotiated finds as much"
         } else if !has_pattern(problem) {
-            "it needs a torus without open ends, no groups, and at most 2^19 hops of the chunks of a rank"
+            "it needs a torus without open ends, and at most 2^19 hops of the chunks of a rank"
         } else {
             return Ok(());
         };

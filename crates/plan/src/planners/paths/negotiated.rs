@@ -39,8 +39,9 @@
 //! McMurchie and Ebeling, "PathFinder: a negotiation-based performance-driven router for FPGAs", FPGA 1995.
 
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_name};
+use crate::model::error::PlanError;
 use crate::model::network::{LiveLink, Message, Network, WAIT};
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use crate::planners::mended::Mended;
@@ -78,10 +79,8 @@ impl Planner for Negotiated {
         "all_to_all(v) on any network with any failures: negotiated congestion"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let of_groups = ["all_to_all", "all_to_allv", "scatter", "gather"];
-        let kinds = if problem.groups().is_some() { &of_groups[..] } else { &of_groups[..2] };
-        check_name(self.name(), problem, kinds)
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_to_all", "all_to_allv"]).in_groups(&["all_to_all", "scatter", "gather"])
     }
 
     fn is_quick(&self, _problem: &Problem) -> bool {

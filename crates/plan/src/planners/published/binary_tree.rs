@@ -35,8 +35,9 @@
 //! binary trees and their cost.
 
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::network::Network;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use crate::search::pipeline::{Arborescence, Parents, pipelined};
@@ -74,8 +75,8 @@ impl Planner for BinaryTree {
         true
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["broadcast", "reduce"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["broadcast", "reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -34,8 +34,9 @@
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::cost::Price;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::moves::Moves;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use crate::planners::template::Template;
@@ -74,8 +75,8 @@ impl Planner for Composed {
         true
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["all_reduce"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_reduce"])
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {

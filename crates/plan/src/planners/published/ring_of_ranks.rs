@@ -51,8 +51,9 @@
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::moves::Moves;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, has_many_ranks};
 use crate::model::task::Task;
 use crate::planners::published::hamiltonian::ring_of_ranks;
@@ -124,7 +125,7 @@ impl RingOfRanks {
 
     /// The links of a ring through all live ranks, in order; none for a single rank.
     fn ring(&self, problem: &Problem) -> Result<Vec<LinkId>, PlanError> {
-        check_kind(self.name, problem, self.kinds)?;
+        self.scope().check(self.name, problem)?;
         problem.check_connected()?;
         let reason = || "no ring through all live ranks was found".to_owned();
         ring_of_ranks(problem.topology())
@@ -156,7 +157,11 @@ impl Planner for RingOfRanks {
         true
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    fn scope(&self) -> Scope {
+        Scope::of(self.kinds)
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         self.ring(problem).map(|_| ())
     }
 

@@ -64,13 +64,16 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::phase::{Phase, StatedPhase};
+use crate::model::planner::scope::{Machines, Scope};
 use crate::model::planner::{AutoUse, Outcome, Planner};
 use crate::model::task::Task;
-use crate::search::phased::{Block, Traveler, active_dims, check_torus, half_ring_split, rotation_class, travelers};
+use crate::search::phased::{
+    Block, ROUTED, Traveler, active_dims, check_torus, half_ring_split, rotation_class, travelers,
+};
 use collsynth_bound::link_table::LinkTable;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Op;
-use collsynth_core::topology::{LinkId, Torus, dim_name};
+use collsynth_core::topology::{Torus, dim_name};
 
 /// A phased planner on intact rings.
 ///
@@ -170,8 +173,12 @@ impl Planner for Rings {
         self.auto_use
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_intact(self.name, problem).map(|_| ())
+    fn scope(&self) -> Scope {
+        ROUTED.on(Machines::IntactTori)
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
+        check_torus(self.name, self.scope(), problem).map(|_| ())
     }
 
     fn natural_parts(&self, problem: &Problem) -> Option<u32> {
@@ -183,7 +190,7 @@ impl Planner for Rings {
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        let torus = check_intact(self.name, task.problem)?;
+        let torus = check_torus(self.name, self.scope(), task.problem)?;
         let dims = active_dims(task.problem);
         // With a demand matrix, a message is all the chunks from one rank to another.
         let pieces = task.problem.parts().max(1);
@@ -205,19 +212,6 @@ impl Planner for Rings {
 /// Ring: half of the block; of an odd block, the larger half at odd offsets.
 fn ring_split(block: Block) -> usize {
     (block.chunks + (block.offset % 2) as usize) / 2
-}
-
-/// As [`check_torus`], and without failed links.
-fn check_intact<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'a Torus, PlanError> {
-    let topology = problem.topology();
-    let torus = check_torus(planner, problem)?;
-    match topology.links().iter().position(|link| !link.alive) {
-        None => Ok(torus),
-        Some(dead) => {
-            let reason = format!("a ring is broken: link {} failed", topology.link_label(LinkId(dead as u32)));
-            Err(PlanError::NotApplicable { planner, reason })
-        }
-    }
 }
 
 /// Runs phases of these names. In phase `p`, a chunk moves along dimension `dim_of(p, chunk)`, if any; `split(block)`

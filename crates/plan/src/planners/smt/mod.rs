@@ -53,11 +53,11 @@ pub use options::{Minimize, Smt, SmtBackend};
 use crate::model::account::{Account, StopReason};
 use crate::model::control::Control;
 use crate::model::error::PlanError;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{AutoUse, Outcome, Planner};
 use crate::model::task::Task;
 use crate::planners::flood::Flood;
 use ask::Asking;
-use collsynth_core::collective::Pattern;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
@@ -86,12 +86,34 @@ impl Planner for Smt {
         false
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let kind = &problem.collective().kind;
-        if problem.groups().is_some() && kind.pattern() == Pattern::EveryToEvery && kind.has_volume() {
-            let reason = format!("it plans no {} in groups", kind.name());
-            return Err(PlanError::NotApplicable { planner: self.name(), reason });
-        }
+    fn scope(&self) -> Scope {
+        Scope::of(&[
+            "all_to_all",
+            "all_to_allv",
+            "all_gather",
+            "reduce_scatter",
+            "all_reduce",
+            "broadcast",
+            "reduce",
+            "scatter",
+            "gather",
+            "barrier",
+            "all_reduce_gathered",
+        ])
+        .in_groups(&[
+            "all_to_all",
+            "all_gather",
+            "reduce_scatter",
+            "broadcast",
+            "reduce",
+            "scatter",
+            "gather",
+            "barrier",
+            "all_reduce_gathered",
+        ])
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         let ranks = problem.topology().live_rank_count();
         if ranks > MOST_RANKS {
             let reason = format!("there are {ranks} live ranks; at most {MOST_RANKS} are tried");

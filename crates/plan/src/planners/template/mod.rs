@@ -54,7 +54,8 @@ mod twisted;
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
+use crate::model::planner::scope::{Machines, Scope};
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use collsynth_core::collective::Pattern;
@@ -93,16 +94,16 @@ impl Planner for Template {
         "all_to_all, all_gather, reduce_scatter on a torus without failures: fewest steps and least volume at once"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        let topology = problem.topology();
-        let torus = topology.as_torus().ok_or_else(|| refuse("the topology is no torus"))?;
-        check_kind(self.name(), problem, &["all_to_all", "all_gather", "all_reduce_gathered", "reduce_scatter"])?;
-        if topology.links().iter().any(|link| !link.alive) || topology.live_rank_count() < topology.rank_count() {
-            return Err(refuse("links or ranks failed"));
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_to_all", "all_gather", "all_reduce_gathered", "reduce_scatter"]).on(Machines::IntactTori)
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
+        let reason = "a dimension of 3 or more positions does not wrap".to_owned();
+        match problem.topology().as_torus() {
+            Some(torus) if torus.is_symmetric() => Ok(()),
+            _ => Err(PlanError::NotApplicable { planner: self.name(), reason }),
         }
-        let reason = "a dimension of 3 or more positions does not wrap";
-        if torus.is_symmetric() { Ok(()) } else { Err(refuse(reason)) }
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -40,6 +40,7 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::{Network, WAIT, most_useful};
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 use crate::search::negotiation::{Aim, Search, Start, Strategy};
@@ -151,18 +152,26 @@ impl Planner for Trees {
         "all_gather, broadcast, reduce_scatter, reduce on any network, in groups all_reduce too: negotiated trees"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        let refuse = |reason: &str| PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() };
-        match rooted_chunks(problem) {
-            Some(_) if is_for_the_pipeline(problem) => {
-                Err(refuse("with this number of parts from or to one root, plan with `arborescences`"))
-            }
-            Some(_) if has_many_in_groups(problem) => {
-                Err(refuse("in groups and this number of parts, plan with `packed_trees`"))
-            }
-            Some(_) => Ok(()),
-            None => Err(refuse("it plans collectives in which every chunk goes from or to one rank and all others")),
-        }
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_gather", "all_reduce_gathered", "broadcast", "reduce_scatter", "reduce"]).in_groups(&[
+            "all_gather",
+            "all_reduce_gathered",
+            "broadcast",
+            "reduce_scatter",
+            "reduce",
+            "all_reduce",
+        ])
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
+        let reason = if is_for_the_pipeline(problem) {
+            "with this number of parts from or to one root, plan with `arborescences`"
+        } else if has_many_in_groups(problem) {
+            "in groups and this number of parts, plan with `packed_trees`"
+        } else {
+            return Ok(());
+        };
+        Err(PlanError::NotApplicable { planner: self.name(), reason: reason.to_owned() })
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {

@@ -44,9 +44,10 @@
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_name};
+use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::{Network, WAIT};
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 use crate::model::widths::even_widths;
@@ -92,8 +93,8 @@ impl Planner for OverlappingTrees {
         "all_reduce on any network with any failures: trees up and down at the same time"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_name(self.name(), problem, &["all_reduce"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_reduce"]).in_groups(&["all_reduce"])
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {

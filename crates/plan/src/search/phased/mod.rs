@@ -7,5 +7,5 @@
 mod travelers;
 mod walks;
 
-pub use travelers::{Block, Traveler, active_dims, check_torus, half_ring_split, rotation_class, travelers};
+pub use travelers::{Block, ROUTED, Traveler, active_dims, check_torus, half_ring_split, rotation_class, travelers};
 pub use walks::{Walks, plan_walks};

@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 
 use crate::model::error::PlanError;
+use crate::model::planner::scope::{Machines, Scope};
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Torus, dim_name};
@@ -45,23 +46,19 @@ impl Traveler {
     }
 }
 
-/// Checks that a problem is an all-to-all on a torus without failed ranks and twists whose dimensions all wrap; an
+/// What planners plan that route along the rings of a torus.
+pub const ROUTED: Scope = Scope::of(&["all_to_all", "all_to_allv"]).on(Machines::Tori);
+
+/// Checks that a problem is of this scope, and on a torus without failed ranks and twists whose dimensions all wrap; an
 /// extent of 2 may have a single cable.
 ///
 /// # Errors
 ///
 /// [`PlanError::NotApplicable`] with the reason.
-pub fn check_torus<'a>(planner: &'static str, problem: &'a Problem) -> Result<&'a Torus, PlanError> {
+pub fn check_torus<'a>(planner: &'static str, scope: Scope, problem: &'a Problem) -> Result<&'a Torus, PlanError> {
     let refuse = |reason: String| Err(PlanError::NotApplicable { planner, reason });
     let topology = problem.topology();
-    let kind = &problem.collective().kind;
-    crate::model::error::check_together(planner, problem)?;
-    if kind.owners() != 2 {
-        return refuse(format!("it plans all_to_all and all_to_allv, not {}", kind.name()));
-    }
-    let Some(torus) = topology.as_torus() else {
-        return refuse("it needs a torus, and this is an explicit graph".to_owned());
-    };
+    let torus = scope.torus(planner, problem)?;
     if let Some(dim) = (0..torus.extents.len()).find(|&dim| torus.extents[dim] > 2 && !torus.wrap[dim]) {
         return refuse(format!("dimension {} does not wrap, and it needs closed rings", dim_name(dim as u8)));
     }

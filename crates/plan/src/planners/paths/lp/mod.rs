@@ -46,6 +46,7 @@ use collsynth_lp::{
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::network::{LiveLink, Message, Network, WAIT};
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{AutoUse, Outcome, Planner};
 use crate::model::task::Task;
 use crate::search::path_routing::{Guide, plan_from};
@@ -86,7 +87,11 @@ impl Planner for Lp {
         false
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_to_all", "all_to_allv", "scatter", "gather"]).in_groups(&["all_to_all", "scatter", "gather"])
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         let flow = self.network(problem)?;
         if !HAS_SOLVER {
             return Err(self.refuse(LpError::NoSolver.to_string()));

@@ -43,13 +43,13 @@ mod shallow;
 use fastrand::Rng;
 
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::network::Network;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use crate::search::pipeline::{Arborescence, pipelined};
 use collsynth_bound::pace::Pace;
-use collsynth_core::problem::Problem;
 use packing::{MOST, Packing};
 use shallow::Shallow;
 
@@ -77,8 +77,8 @@ impl Planner for Arborescences {
         "broadcast, reduce on any network with any failures: pipelined edge-disjoint trees"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["broadcast", "reduce"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["broadcast", "reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -47,6 +47,7 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::{Message, Network, messages};
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use collsynth_core::certificate::Bounds;
@@ -106,7 +107,13 @@ impl Planner for FlowOverTime {
         "scatter, gather on any network with any failures: maximal flows, widened where cuts limit them"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+    /// All-to-allv where only one rank has something to send, or to receive; groups where all messages have one end in
+    /// common.
+    fn scope(&self) -> Scope {
+        Scope::of(&["scatter", "gather", "all_to_allv"]).in_groups(&["scatter", "gather"])
+    }
+
+    fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
         let nothing_to_do = || messages(problem).is_some_and(|messages| messages.is_empty());
         if Star::new(problem).is_some() || nothing_to_do() {
             return Ok(());

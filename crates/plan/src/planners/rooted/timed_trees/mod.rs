@@ -57,12 +57,12 @@ use fastrand::Rng;
 
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use crate::search::rooted::Rooted;
 use annealing::{Annealing, Rates};
-use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use trees::TreesInTime;
 
@@ -102,8 +102,8 @@ impl Planner for TimedTrees {
         "broadcast, reduce on any network with any failures, in few stated steps: a tree in time for each part"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["broadcast", "reduce"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["broadcast", "reduce"])
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {

@@ -79,7 +79,8 @@ use fastrand::Rng;
 
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
-use crate::model::error::{PlanError, check_name};
+use crate::model::error::PlanError;
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals, has_many_ranks};
 use crate::model::task::Task;
 use centering::center;
@@ -127,11 +128,8 @@ impl Planner for PackedTrees {
         "all_reduce, in groups also all_gather, broadcast, ..., in many parts: trees that share all cables evenly"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        match problem.groups() {
-            Some(_) => check_name(self.name(), problem, &IN_GROUPS),
-            None => check_name(self.name(), problem, &["all_reduce"]),
-        }
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_reduce"]).in_groups(&IN_GROUPS)
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {

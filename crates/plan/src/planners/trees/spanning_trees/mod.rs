@@ -56,9 +56,10 @@ mod widths;
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
-use crate::model::error::{PlanError, check_kind};
+use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::{Network, WAIT};
+use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 use crate::search::negotiation::Search;
@@ -99,8 +100,8 @@ impl Planner for SpanningTrees {
         "all_reduce on any network with any failures: trees up and down with free roots"
     }
 
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
-        check_kind(self.name(), problem, &["all_reduce"])
+    fn scope(&self) -> Scope {
+        Scope::of(&["all_reduce"])
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {

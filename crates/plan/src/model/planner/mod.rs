@@ -1,5 +1,7 @@
 //! The interface of a planner: its trait and its answer.
 
+pub mod scope;
+
 use std::fmt;
 
 use crate::model::account::{Account, StopReason};
@@ -9,6 +11,7 @@ use crate::model::phase::Phase;
 use crate::model::task::Task;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
+use scope::Scope;
 
 /// When planning without a stated planner tries this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +40,27 @@ pub trait Planner: Sync {
         AutoUse::Always
     }
 
+    /// What it plans, as far as the kind, the groups and the sort of machine decide it.
+    fn scope(&self) -> Scope;
+
+    /// Whether it can plan a problem of its scope: what extents, sizes and single links decide.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError::NotApplicable`] with the reason.
+    fn fits(&self, _problem: &Problem) -> Result<(), PlanError> {
+        Ok(())
+    }
+
     /// Whether it can plan this problem at all.
     ///
     /// # Errors
     ///
     /// [`PlanError::NotApplicable`] with the reason.
-    fn applies(&self, problem: &Problem) -> Result<(), PlanError>;
+    fn applies(&self, problem: &Problem) -> Result<(), PlanError> {
+        self.scope().check(self.name(), problem)?;
+        self.fits(problem)
+    }
 
     /// The number of parts at which it reaches its best volume, if a closed form gives it: there its shares are whole.
     fn natural_parts(&self, _problem: &Problem) -> Option<u32> {
