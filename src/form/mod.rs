@@ -1,13 +1,16 @@
 //! The form of a planned schedule: every move, or a pattern that is translated over the torus, with exceptions.
 
 mod find;
+mod same;
 
-use collsynth_core::schedule::{AnySchedule, AnySolution, CompactSchedule, Solution};
+use collsynth_core::problem::Problem;
+use collsynth_core::schedule::{AnySchedule, AnySolution, CompactSchedule, Schedule, Solution};
 use collsynth_core::topology::Topology;
 use collsynth_verify::verify::{Options, Rejected, Verified};
 use thiserror::Error;
 
 pub use find::find_pattern;
+pub use same::Difference;
 
 /// From this number of ranks on, schedules are planned and written in the compact form where it applies.
 const COMPACT_RANKS: usize = 512;
@@ -31,14 +34,37 @@ pub enum FormError {
          all_gather, all_reduce_gathered, reduce_scatter, or an all_reduce in a multiple of as many parts as ranks"
     )]
     NoPattern,
+    #[error("in the compact form, step {step} would not be the same: {}", why(*what))]
+    Changed { step: u32, what: Difference },
     #[error("the schedule that was found does not hold")]
     Rejected(Box<Rejected<AnySchedule>>),
+}
+
+fn why(what: Difference) -> &'static str {
+    match what {
+        Difference::Transfers => "two of its transfers share a link, or one carries nothing",
+        Difference::Additions => "a rank would add what it receives in another order",
+    }
 }
 
 impl Form {
     /// The form on a machine, unless stated: compact from 512 ranks on.
     pub fn of(topology: &Topology) -> Self {
         if topology.rank_count() >= COMPACT_RANKS { Self::Compact } else { Self::Explicit }
+    }
+}
+
+/// The compact form of a schedule that need not hold. It says the same, but for the order of transfers that does not
+/// matter. O(moves log moves).
+///
+/// # Errors
+///
+/// [`FormError::NoPattern`] if there is none; [`FormError::Changed`] if it would say something else.
+pub fn compacted(problem: &Problem, schedule: &Schedule) -> Result<CompactSchedule, FormError> {
+    let found = find_pattern(problem, schedule).ok_or(FormError::NoPattern)?;
+    match same::difference(schedule, &found.expand()) {
+        Some((step, what)) => Err(FormError::Changed { step, what }),
+        None => Ok(found),
     }
 }
 

@@ -63,7 +63,8 @@ impl RunReport<'_> {
             table.remark(
                 "size",
                 format!(
-                    "{bytes} bytes: {} of {block} {dtype}",
+                    "{}: {} of {block} {dtype}",
+                    collsynth_verify::report::figures::count(bytes as usize, "byte"),
                     collsynth_verify::report::figures::count(blocks(self.problem()), "block")
                 ),
             );

@@ -45,9 +45,9 @@ enum BandwidthArgument {
 }
 
 impl RateOptions {
-    /// The sizes asked for, ascending.
-    pub fn sizes(&self) -> Vec<u64> {
-        self.message_bytes.0.clone()
+    /// The sizes asked for, ascending; a byte for what has none.
+    pub fn sizes(&self, kind: &str) -> Vec<u64> {
+        if kind == "barrier" { vec![1] } else { self.message_bytes.0.clone() }
     }
 
     /// The prices on this machine.
@@ -60,9 +60,9 @@ impl RateOptions {
     }
 
     /// The price that planning minimizes for each size: without set-ups, at the least bandwidth.
-    pub fn prices(&self, rates: &Rates) -> Vec<Price> {
+    pub fn prices(&self, rates: &Rates, kind: &str) -> Vec<Price> {
         let (alpha, bandwidth) = (self.alpha, rates.bandwidth.least());
-        self.message_bytes.0.iter().map(|&message_bytes| Price { message_bytes, alpha, bandwidth }).collect()
+        self.sizes(kind).into_iter().map(|message_bytes| Price { message_bytes, alpha, bandwidth }).collect()
     }
 }
 

@@ -250,17 +250,30 @@ impl Given {
         let mut options = BTreeMap::new();
         for option in written.filter(is_written).collect::<BTreeSet<_>>() {
             let path = Path::new(self.value(option).unwrap_or("-"));
-            let Some(other) = options.insert(path, option) else { continue };
             let (place, apart) = match path == Path::new("-") {
                 true => ("standard output".to_owned(), "name a file"),
                 false => (path.display().to_string(), "name another file"),
             };
+            // What is read may be replaced by what is made of it, and by nothing else.
+            if option != "output" && path != Path::new("-") && self.file.as_deref().map(real) == Some(real(path)) {
+                let message = format!("{} would replace {place}, which is read", self.name(option));
+                return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", self.name(option))));
+            }
+            let Some(other) = options.insert(real(path), option) else { continue };
             let (this, other) = if option == "output" { (other, option) } else { (option, other) };
             let message = format!("{} and {} both write to {place}", self.name(other), self.name(this));
             return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", self.name(this))));
         }
         Ok(())
     }
+}
+
+/// The file that a path leads to, whether it is there or not.
+fn real(path: &Path) -> PathBuf {
+    let there = path.canonicalize().ok();
+    let folder = || path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let beside = || Some(folder()?.canonicalize().ok()?.join(path.file_name()?));
+    there.or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 #[cfg(test)]

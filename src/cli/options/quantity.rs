@@ -21,6 +21,9 @@ const BYTES: [(&str, f64); 14] = [
     ("B", 1.0),
 ];
 
+/// Up to here, prices count every byte.
+const MOST_BYTES: u64 = 1 << f64::MANTISSA_DIGITS;
+
 const BITS: [(&str, f64); 8] = [
     ("Kbit", 1e3),
     ("Mbit", 1e6),
@@ -45,13 +48,13 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
         format!("`{text}` is not a size: {}", other_case(text, &units).unwrap_or(form))
     };
     let bytes = match text.parse::<u64>() {
-        Ok(bytes) => bytes as f64,
-        Err(_) => in_units(text, &BYTES).ok_or_else(wrong)?,
+        Ok(bytes) => Some(bytes),
+        Err(_) => Some(in_units(text, &BYTES).ok_or_else(wrong)?)
+            .filter(|bytes| (1.0..=MOST_BYTES as f64).contains(bytes))
+            .map(|bytes| bytes.round() as u64),
     };
-    if bytes < 1.0 || bytes > u64::MAX as f64 {
-        return Err("a message has at least 1 byte, and less than 16 EiB".to_owned());
-    }
-    Ok(bytes.round() as u64)
+    let within = bytes.filter(|bytes| (1..=MOST_BYTES).contains(bytes));
+    within.ok_or_else(|| "a message has at least 1 byte, and at most 8 PiB".to_owned())
 }
 
 /// A number of bytes, which may be none: `0`, `64KiB`.

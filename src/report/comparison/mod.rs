@@ -150,6 +150,11 @@ impl Entry {
     }
 }
 
+/// A speed-up; none over what takes no time, as it moves nothing.
+fn over(base: f64, time: f64) -> Option<f64> {
+    (time > 0.0).then(|| base / time)
+}
+
 impl Charged {
     /// The price of an algorithm of as many phases as start-ups.
     pub fn new(planner: &'static str, startups: u32, load: Rational, rates: &Rates) -> Self {
@@ -177,14 +182,14 @@ impl Machine {
 
     /// The time of the baseline over that of an entry.
     fn speedup(&self, entry: &Entry, bytes: u64) -> Option<f64> {
-        self.base().map(|base| least_seconds(&base.entries, bytes) / entry.time.seconds(bytes))
+        over(least_seconds(&self.base()?.entries, bytes), entry.time.seconds(bytes))
     }
 
     /// The same, both by the rule of their papers, where the baseline has a price by it.
     fn phase_speedup(&self, phased: &Phased, bytes: u64) -> Option<f64> {
         let phases = self.base()?.entries.iter().filter_map(|entry| entry.phased);
         let least = phases.map(|base| base.time.seconds(bytes)).reduce(f64::min)?;
-        Some(least / phased.time.seconds(bytes))
+        over(least, phased.time.seconds(bytes))
     }
 
     /// The average speed-up of each planner over messages of these sizes, its fastest schedule for each.

@@ -28,6 +28,8 @@ pub enum PlotError {
     SeveralMachines(usize),
     #[error("there is no schedule to draw")]
     Nothing,
+    #[error("there is nothing to draw: nothing has to move")]
+    Unmoved,
     #[error("there are no speed-ups to draw: {0}")]
     NoBaseline(String),
     #[error("cannot draw: {0}")]
@@ -64,7 +66,12 @@ impl Comparison {
         if let (Plot::Speedup, Err(why)) = (plot, &machine.baseline) {
             return Err(PlotError::NoBaseline(why.clone()));
         }
-        let curves = self.curves(machine, plot).filter(|curves| !curves.is_empty()).ok_or(PlotError::Nothing)?;
+        let mut curves = self.curves(machine, plot).filter(|curves| !curves.is_empty()).ok_or(PlotError::Nothing)?;
+        // On a logarithmic scale, what takes no time has no place.
+        curves.retain(|curve| curve.points.iter().all(|&(_, value)| value > 0.0 && value.is_finite()));
+        if curves.is_empty() {
+            return Err(PlotError::Unmoved);
+        }
         draw(&headline(&machine.problem), &curves, plot).map_err(|error| PlotError::Drawing(error.to_string()))
     }
 

@@ -268,7 +268,7 @@ fn brief(refusals: &[Refusal]) -> String {
 
 /// `6 steps, volume 1024/31 = 33.032`.
 fn bound(bounds: &Bounds) -> Option<String> {
-    let steps = bounds.steps.as_ref().map(|bound| format!("{} steps", bound.at_least));
+    let steps = bounds.steps.as_ref().map(|bound| count(bound.at_least as usize, "step"));
     let least = bounds.volume.as_ref().map(|bound| format!("volume {}", exact_and_decimal(bound.at_least)));
     let words: Vec<String> = steps.into_iter().chain(least).collect();
     (!words.is_empty()).then(|| words.join(", "))

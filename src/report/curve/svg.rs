@@ -30,7 +30,7 @@ impl Curve<'_> {
     pub fn to_svg(&self) -> Result<String, PlotError> {
         let points: Vec<&Point> = self.points.iter().filter(|point| point.volume > Rational::from(0)).collect();
         if points.is_empty() {
-            return Err(PlotError::Nothing);
+            return Err(if self.points.is_empty() { PlotError::Nothing } else { PlotError::Unmoved });
         }
         self.draw(&points).map_err(|error| PlotError::Drawing(error.to_string()))
     }

@@ -239,6 +239,7 @@ impl Figures<'_> {
     fn proven(&self) -> String {
         let planned = self.sets - self.disconnected;
         match self.optimal {
+            _ if planned == 0 => "none planned".to_owned(),
             all if all == planned => "all volumes certified".to_owned(),
             some => format!("{some} volumes certified"),
         }

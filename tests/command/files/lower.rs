@@ -94,6 +94,10 @@ fn findings_for_code_hosts() {
     };
     let sarif: Value = serde_json::from_slice(&bench.run(&format!("{words} sarif")).stdout).unwrap();
     assert_eq!(sarif["version"], "2.1.0");
+    // A path is a URI: what has a meaning there is in percents.
+    bench.shell("cp s.json 'a,b:c%d e.json' && sed -i 's/\"to\": 1/\"to\": 2/' 'a,b:c%d e.json'");
+    let odd = text(&bench.shell("synth verify 'a,b:c%d e.json' --format sarif").stdout);
+    assert!(odd.contains(r#""uri": "a%2Cb%3Ac%25d%20e.json""#), "{odd}");
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), count("violations") + count("warnings") + 1);
     let first = &verdicts["files"][0]["violations"][0];
@@ -191,9 +195,12 @@ fn a_program_and_its_map_are_written_both_or_neither() {
 fn two_options_never_write_to_one_place() {
     let bench = Bench::new();
     bench.ended(0, "--torus 4 --fail-rank 1 -q -o s.json");
+    bench.write("plan", &text(&bench.read("s.json")));
     let before = bench.names();
     for (words, said) in [
         ("lower s.json --renumber a -o a", "--output and --renumber both write to a"),
+        ("lower s.json --renumber ./a -o a", "--output and --renumber both write to ./a"),
+        ("lower plan --renumber ./plan -o a", "--renumber would replace ./plan, which is read"),
         ("lower s.json --renumber -", "--output and --renumber both write to standard output"),
         ("convert s.json --to goal --renumber a -o a", "--output and --renumber both write to a"),
         ("--torus 4 --planner smt --steps 2 --width 2 --proof a -o a", "--output and --proof both write to a"),

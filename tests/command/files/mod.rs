@@ -2,5 +2,6 @@
 
 mod convert;
 mod forms;
+mod kept;
 mod lower;
 mod written;

@@ -28,7 +28,7 @@ fn tables() {
          --planners trees,arborescences,binary_tree,template",
         "compare --torus 4x4x4 --fail 2,3,x --planners negotiated,mate,mate_e,folded_ring,half_ring --message-bytes 64KiB,1MiB \
          --baseline mate_e --parts 1,21",
-        "compare --torus 3x3 --collective barrier --message-bytes 1B --planners flood,two_wave,ring",
+        "compare --torus 3x3 --collective barrier --planners flood,two_wave,ring",
         "compare --sweep dims=3x3,4x4 faults=0,2 --planners negotiated,half_ring --message-bytes 1KiB,1MiB",
     ];
     let answers = cases.map(|words| format!("$ synth {words}\n{}", stdout(words)));
@@ -234,7 +234,7 @@ fn wrong_wishes_are_refused_with_a_hint() {
     assert_eq!(synth("compare --torus 4 --fail 0,1 --fail 2,3").status.code(), Some(3));
     // No planner has a schedule: that is reported, and is not a success.
     let output = Bench::new().ended(2, "compare --torus 4x4 --fail 0,1 --planners half_ring");
-    assert!(text(&output.stdout).contains("no schedule:\n  half_ring  a ring is broken"));
+    assert!(text(&output.stdout).contains("no schedule:\n  half_ring  it needs a torus without failures"));
 }
 
 /// On 5x5, the exact shares of MATEe take 156 parts, more than are planned for: fewer show what it can do.
@@ -330,5 +330,39 @@ fn progress_counts_the_planners_to_go() {
         };
         let answer = cli::call(line.split(' ').map(OsString::from), String::new(), Arc::default(), Arc::new(listener));
         assert_eq!((answer.exit_code, &*said.lock().expect("a list")), (0, &expected), "{words}: {}", answer.notes);
+    }
+}
+
+#[test]
+fn what_moves_nothing_takes_no_time_and_has_no_speed_up() {
+    let bench = Bench::new();
+    let words =
+        "compare --torus 2 --fail-rank 0 --collective all_gather -q --message-bytes 1KiB --planners ring_gather,trees";
+    for form in ["text", "csv", "json"] {
+        let answer = text(&bench.ended(0, &format!("{words} --format {form}")).stdout);
+        assert!(!answer.contains("NaN") && !answer.contains("inf"), "{answer}");
+    }
+    let started = std::time::Instant::now();
+    for words in [words, "pareto --torus 2 --fail-rank 0 -q"] {
+        let refused = text(&bench.ended(2, &format!("{words} --format svg")).stderr);
+        assert!(refused.contains("there is nothing to draw: nothing has to move"), "{refused}");
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "it is said at once");
+}
+
+#[test]
+fn a_barrier_has_a_time_but_no_bytes() {
+    let bench = Bench::new();
+    let words = "compare --torus 3 --collective barrier -q --planners flood,two_wave --format json";
+    let answer: serde_json::Value = serde_json::from_slice(&bench.ended(0, words).stdout).unwrap();
+    assert_eq!(answer["message_bytes"].to_string(), "[1]", "{answer}");
+    bench.ended(0, "--torus 3 --collective barrier -q -o b.json");
+    for words in [
+        "compare --torus 3 --collective barrier --message-bytes 1KiB",
+        "compare b.json --message-bytes 1KiB",
+        "convert b.json --to trace --message-bytes 1KiB",
+    ] {
+        let refused = text(&bench.ended(2, words).stderr);
+        assert!(refused.contains("barrier has no bytes"), "{words}: {refused}");
     }
 }

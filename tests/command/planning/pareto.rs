@@ -95,7 +95,7 @@ fn tables_and_plots_show_every_point() {
     assert!(!svg.contains("NaN") && !svg.contains("#FFFFFF"), "readable on any background");
     // A single rank owes nothing: there is no curve.
     let refused = text(&bench.ended(2, "pareto --torus 1 --format svg").stderr);
-    assert!(refused.contains("there is no schedule to draw"), "{refused}");
+    assert!(refused.contains("there is nothing to draw: nothing has to move"), "{refused}");
 }
 
 #[test]

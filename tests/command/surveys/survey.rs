@@ -123,6 +123,17 @@ fn sets_that_disconnect_are_counted() {
 }
 
 #[test]
+fn what_is_asked_for_twice_is_answered_once() {
+    let bench = Bench::new();
+    bench.ended(0, "survey --torus 3 --cables 1,1 --collective all_gather,all_gather -q -o twice");
+    bench.ended(0, "survey --torus 3 --cables 1 --collective all_gather -q -o once");
+    assert_eq!(files(&bench, "twice"), files(&bench, "once"));
+    // Where every set disconnects, no volume is certified.
+    let said = text(&bench.ended(0, "survey --torus 2x2 --cables 2 -q -o none").stdout);
+    assert!(said.contains("none planned") && !said.contains("certified"), "{said}");
+}
+
+#[test]
 fn draws_and_groups_from_a_file() {
     let bench = Bench::new();
     let draw = "survey --torus 4x4 --cables 3 --sample 40 --seed 5 -q -o";

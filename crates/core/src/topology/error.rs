@@ -50,7 +50,7 @@ pub enum TopologyError {
     Switch(#[from] SwitchError),
     #[error("`{text}` gives coordinates, but an explicit graph has none: write the rank's number")]
     NoCoordinates { text: String },
-    #[error("{names} names for {ranks} ranks: give one for every rank, failed ones too")]
+    #[error("{} for {ranks} ranks: give one for every rank, failed ones too", names_of(*names))]
     WrongNameCount { names: usize, ranks: u32 },
     #[error(
         "{name:?} is no name for rank {rank}: a name has at most 253 ASCII letters, digits and . - _ : / @, begins with \
@@ -99,4 +99,8 @@ pub enum PeriodError {
     Divide { period: String, extents: String, dim: String, divisors: String },
     #[error("the wrap of {dim} shifts {shifted} by {shift}, which is not a multiple of the period {period}")]
     Twist { dim: String, shifted: String, shift: u32, period: String },
+}
+
+fn names_of(count: usize) -> String {
+    if count == 1 { "1 name".to_owned() } else { format!("{count} names") }
 }

@@ -39,8 +39,14 @@ pub fn sarif(files: &[Value]) -> Value {
     })
 }
 
+/// A path as a relative reference (RFC 3986): all but unreserved characters and `/` in percents.
+fn uri(path: &str) -> String {
+    let kept = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
+    path.bytes().map(|byte| if kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
 fn result(found: &Found<'_>) -> Value {
-    let mut place = json!({"artifactLocation": {"uri": found.file}});
+    let mut place = json!({"artifactLocation": {"uri": uri(found.file)}});
     if let (Some(line), Some(column)) = (found.line, found.column) {
         place["region"] = json!({"startLine": line, "startColumn": column});
         if let Some(excerpt) = found.excerpt {

@@ -66,7 +66,11 @@ pub fn figures(job: &Job) -> String {
     let JobQuality { steps, width } = JobQuality::new(job);
     table.row(row("steps", &steps, "", None));
     let of_job = job.bound.as_ref().filter(|bound| Some(i128::from(bound.least_width()).into()) == width.bound);
-    let bound = of_job.map(|bound| format!("bound {}", exact_and_decimal(bound.at_least)));
+    // Widths are whole, and the distance is counted from there.
+    let bound = of_job.map(|bound| match bound.at_least.is_integer() {
+        true => format!("bound {}", exact(bound.at_least)),
+        false => format!("bound {} ({})", bound.least_width(), exact_and_decimal(bound.at_least)),
+    });
     table.row(row("total width", &width, ", for these parts", bound));
     let mut text = table.to_string();
     for (index, solution) in job.solutions().iter().enumerate() {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use collsynth::form::{FormError, find_pattern};
+use collsynth::form::compacted;
 use collsynth::format::json;
 use collsynth::schedule::{AnySchedule, AnySolution, Solution};
 
@@ -83,13 +83,13 @@ impl ConvertCommand {
         given.file(reading.what())?;
         caller::tell("verifying");
         if reading.is_program() {
-            return match (to, self.export(to)) {
+            return match (to, self.export(to, given)) {
                 (_, Some(export)) => export.program(&reading),
                 (Format::Json, None) => self.write(&json::program_to_string(&reading.program()?), "rank program"),
                 (_, None) => Err(Failure::usage("a rank program has one form").hint("leave --to out, or name a tool")),
             };
         }
-        if let (What::Job, None, Some(export)) = (reading.what(), self.schedule, self.export(to)) {
+        if let (What::Job, None, Some(export)) = (reading.what(), self.schedule, self.export(to, given)) {
             return export.job(&reading);
         }
         let stated = match self.schedule {
@@ -101,9 +101,7 @@ impl ConvertCommand {
             Format::Compact => {
                 let Solution { problem, schedule, bounds, origin } = stated;
                 let schedule = match schedule {
-                    AnySchedule::Explicit(schedule) => {
-                        find_pattern(&problem, &schedule).ok_or_else(|| Failure::usage(FormError::NoPattern))?.into()
-                    }
+                    AnySchedule::Explicit(schedule) => compacted(&problem, &schedule).map_err(Failure::usage)?.into(),
                     compact @ AnySchedule::Compact(_) => compact,
                 };
                 self.write(&json::solution_to_string(&Solution { problem, schedule, bounds, origin }), "schedule")
@@ -113,12 +111,12 @@ impl ConvertCommand {
                 output::deliver_file_streamed(path, "schedule", |out| json::write_expanded(out, &stated))?;
                 Ok(Ending::Success)
             }
-            to => self.export(to).expect("the others are other tools'").schedule(stated, &reading),
+            to => self.export(to, given).expect("the others are other tools'").schedule(stated, &reading),
         }
     }
 
     /// The file in another tool's format, if it is one.
-    fn export(&self, to: Format) -> Option<Export<'_>> {
+    fn export<'a>(&'a self, to: Format, given: &'a Given) -> Option<Export<'a>> {
         let to = match to {
             Format::Json | Format::Compact | Format::Explicit => return None,
             Format::Msccl => Foreign::Msccl,
@@ -128,7 +126,7 @@ impl ConvertCommand {
             Format::Goal => Foreign::Goal,
             Format::Chakra => Foreign::Chakra,
         };
-        Some(Export { to, options: &self.export, output: self.output.as_deref() })
+        Some(Export { given, to, options: &self.export, output: self.output.as_deref() })
     }
 
     fn write(&self, text: &str, what: &str) -> Result<Ending, Failure> {

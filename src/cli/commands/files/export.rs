@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use clap::Args;
+use collsynth::collective::Kind;
 use collsynth::format::{chakra, csv, goal, msccl, trace};
-use collsynth::program::Program;
+use collsynth::program::{Operation, Program};
+use collsynth::report::figures::count;
 use collsynth::schedule::{AnySolution, Choice, Solution, Timetable};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verify::Verified;
@@ -16,6 +18,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::naming::named;
 use crate::cli::io::output::{self, Whole};
 use crate::cli::io::reading::Reading;
+use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_bytes, parse_one_bandwidth, parse_startup};
 
 /// What a move takes in a trace while it is made, roughly.
@@ -60,6 +63,7 @@ pub enum Foreign {
 
 /// A file to write in another tool's format.
 pub struct Export<'a> {
+    pub given: &'a Given,
     pub to: Foreign,
     pub options: &'a ExportOptions,
     pub output: Option<&'a Path>,
@@ -68,6 +72,7 @@ pub struct Export<'a> {
 impl Export<'_> {
     /// A schedule, once it is judged.
     pub fn schedule(&self, stated: AnySolution, reading: &Reading<'_>) -> Result<Ending, Failure> {
+        self.given.kind(&stated.problem.collective().kind)?;
         let rank = self.chosen_rank(stated.problem.topology())?;
         let held = reading.hold(stated, "converted")?;
         match (self.to, rank) {
@@ -87,6 +92,8 @@ impl Export<'_> {
     pub fn job(&self, reading: &Reading<'_>) -> Result<Ending, Failure> {
         let each = if self.to == Foreign::Trace { TRACE_BYTES } else { 0 };
         let schedules = reading.judged_schedules("converted", each)?;
+        let kinds: Vec<Kind> = schedules.iter().map(|one| one.problem.collective().kind.clone()).collect();
+        self.given.kinds(&kinds)?;
         let rank = self.chosen_rank(schedules[0].problem.machine())?;
         if matches!(self.to, Foreign::Csv | Foreign::Trace) {
             let solutions: Vec<Solution> = schedules.into_iter().map(Verified::into_inner).collect();
@@ -138,6 +145,9 @@ impl Export<'_> {
 
     /// What the format has of a program, or of those of a job: of all ranks or one; and the file of their old numbers.
     fn of_programs(&self, programs: &[Program], rank: Option<RankId>, map: Option<Whole>) -> Result<Ending, Failure> {
+        if matches!(self.to, Foreign::Goal | Foreign::Chakra) {
+            self.check_packets(programs)?;
+        }
         let text = match self.to {
             Foreign::Msccl => xml(programs, msccl::Dialect::Msccl)?,
             Foreign::Rccl => xml(programs, msccl::Dialect::Rccl)?,
@@ -163,6 +173,22 @@ impl Export<'_> {
 
     fn chunk_bytes(&self) -> u64 {
         self.options.chunk_bytes.unwrap_or(CHUNK_BYTES)
+    }
+
+    /// Refuses packets of more bytes than the formats can state.
+    fn check_packets(&self, programs: &[Program]) -> Result<(), Failure> {
+        let slots = |operation: &Operation| match *operation {
+            Operation::Send { count, .. } | Operation::Receive { count, .. } => count,
+            Operation::Copy { .. } | Operation::Reduce { .. } | Operation::Wait { .. } => 0,
+        };
+        let most = programs.iter().flat_map(Program::operations).map(slots).max().unwrap_or(0);
+        match i64::try_from(u128::from(most) * u128::from(self.chunk_bytes())) {
+            Ok(_) => Ok(()),
+            Err(_) => {
+                Err(Failure::usage(format!("a packet of {} has more than 2^63 bytes", count(most as usize, "chunk")))
+                    .hint("choose fewer --chunk-bytes"))
+            }
+        }
     }
 
     fn path(&self) -> &Path {

@@ -128,9 +128,12 @@ impl Import<'_> {
         given.kinds(
             &programs.iter().map(|(_, program)| program.problem.collective().kind.clone()).collect::<Vec<_>>(),
         )?;
-        output::deliver_file(self.output, &json::program_to_string(self.chosen(&programs)?), "rank program")?;
         let is_stated = self.options.topology.is_stated();
         let machine = is_stated.then(|| self.options.topology.topology()).transpose()?;
+        let chosen = self.chosen(&programs)?;
+        let placed = machine.as_ref().map(|machine| on_machine(chosen, machine)).transpose()?;
+        let text_of = json::program_to_string(placed.as_ref().unwrap_or(chosen));
+        output::deliver_file(self.output, &text_of, "rank program")?;
         let name = self.file.display().to_string();
         let memory = input::room(text)?;
         let mut ending = Ending::Success;
@@ -230,4 +233,16 @@ impl Import<'_> {
             _ => failure.hint("docs/formats/other-tools.md says what is read of each format"),
         }
     }
+}
+
+/// The program, which knows no links, on a machine of as many ranks.
+fn on_machine(program: &Program, machine: &Topology) -> Result<Program, Failure> {
+    let (ranks, places) = (program.rank_count(), machine.rank_count());
+    if ranks != places {
+        return Err(Failure::usage(format!("the file has {ranks} ranks, and the machine {places}")));
+    }
+    let mut placed = program.clone();
+    placed.problem = Problem::new(machine.clone(), program.problem.collective().clone())?;
+    placed.has_links = true;
+    Ok(placed)
 }

@@ -255,13 +255,17 @@ impl RunCommand {
         let report = self.measured(runnable, &trial, &|what| ticker.say(format!("running {size}: {what}")))?;
         ticker.finish();
         if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
-            note(&format!(
-                "note: {bytes} bytes do not divide into blocks of {}: {} were run",
-                self.dtype,
-                report.bytes()
-            ));
+            note(&format!("note: {}", self.undivided(bytes, "blocks", report.bytes())));
         }
         Ok(report)
+    }
+
+    /// `1001 bytes do not divide into blocks of int32: 1000 were run`
+    pub(super) fn undivided(&self, bytes: u64, pieces: &str, run: u64) -> String {
+        let (bytes, verb) =
+            (collsynth::report::figures::count(bytes as usize, "byte"), if bytes == 1 { "does" } else { "do" });
+        let were = if run == 1 { "was" } else { "were" };
+        format!("{bytes} {verb} not divide into {pieces} of {}: {run} {were} run", self.dtype)
     }
 
     /// Runs all ranks in this process, or this process's rank.

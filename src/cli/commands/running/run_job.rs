@@ -8,6 +8,7 @@ use collsynth::runtime::{Runnable, Sample};
 
 use super::run::{MOVE_BYTES, RunCommand};
 use crate::cli::ending::{Ending, Failure};
+use crate::cli::io::console::note;
 use crate::cli::io::output::Format;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
@@ -46,6 +47,10 @@ impl RunCommand {
             };
             threads.into_iter().map(join).collect::<Result<_, Failure>>()
         })?;
+        let largest = reports.iter().map(RunReport::bytes).max().unwrap_or(0);
+        if largest != self.bytes && runnables.iter().any(|one| one.problem().collective().kind.has_volume()) {
+            note(&format!("note: {}", self.undivided(self.bytes, "chunks", largest)));
+        }
         let text = || {
             let head = format!("a job of {} collectives, run at once\n\n", reports.len());
             let each: Vec<String> = reports.iter().map(RunReport::to_text).collect();

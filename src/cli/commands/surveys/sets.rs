@@ -26,6 +26,12 @@ pub struct SetsOptions {
     switches: Vec<usize>,
 }
 
+/// The same without what was there before.
+pub fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
+    let is_first = |at: &usize| !all[..*at].contains(&all[*at]);
+    (0..all.len()).filter(is_first).map(|at| all[at].clone()).collect()
+}
+
 /// A number of things that fail at once.
 fn number(word: &str) -> Result<usize, String> {
     word.parse().map_err(|_| format!("`{word}` is no number: 1 takes single ones, 1,2 pairs too"))
@@ -53,16 +59,16 @@ pub enum Sorted<'a> {
 }
 
 impl SetsOptions {
-    /// The families of which sets are stated, with their sizes.
-    pub fn stated(&self) -> Vec<(Family, &[usize])> {
+    /// The families of which sets are stated, with their sizes, each once.
+    pub fn stated(&self) -> Vec<(Family, Vec<usize>)> {
         let Self { cables, links, ranks, switches } = self;
         let all = [(Family::Cable, cables), (Family::Link, links), (Family::Rank, ranks), (Family::Switch, switches)];
-        all.into_iter().filter(|(_, sizes)| !sizes.is_empty()).map(|(family, sizes)| (family, &sizes[..])).collect()
+        all.into_iter().map(|(family, sizes)| (family, once(sizes))).filter(|(_, sizes)| !sizes.is_empty()).collect()
     }
 
     /// The options, as typed.
     pub fn words(&self) -> Vec<String> {
-        let words = |(family, sizes): (Family, &[usize])| {
+        let words = |(family, sizes): (Family, Vec<usize>)| {
             let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
             [family.option().to_owned(), sizes.join(",")]
         };

@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 use super::failing;
 use super::merge::merge;
-use super::sets::{Family, SetsOptions, Sorted};
+use super::sets::{Family, SetsOptions, Sorted, once};
 use super::survey_store::Store;
 use crate::cli::arguments::collective::kind_names;
 use crate::cli::arguments::plan::{PartsArgument, use_threads};
@@ -123,11 +123,11 @@ impl FromStr for Shard {
 }
 
 /// Units that fail, by name, in sets of these sizes.
-struct Failing<'a> {
+struct Failing {
     /// None: of a file.
     family: Option<Family>,
     named: Vec<(String, Unit)>,
-    sizes: &'a [usize],
+    sizes: Vec<usize>,
 }
 
 /// Classes of sets of units, each with its number of sets.
@@ -258,13 +258,13 @@ impl SurveyCommand {
 
     /// All groups, and all tasks in their order.
     fn tasks(&self, topology: &Topology) -> Result<(Vec<Group>, Vec<Task>), Failure> {
-        let mut families: Vec<Failing<'_>> = Vec::new();
+        let mut families: Vec<Failing> = Vec::new();
         let period = self.topology.period(topology);
         for (family, sizes) in self.sets.stated() {
             families.push(Failing { family: Some(family), named: family.units(topology, &period)?, sizes });
         }
         if let Some(path) = &self.unit {
-            families.push(Failing { family: None, named: failing::read(path, topology)?, sizes: &self.units });
+            families.push(Failing { family: None, named: failing::read(path, topology)?, sizes: once(&self.units) });
         }
         if families.is_empty() {
             return Err(Failure::usage("nothing fails: use --cables, --links, --ranks, --switches or --unit")
@@ -290,7 +290,7 @@ impl SurveyCommand {
                     Some(family) => family.sorted(topology, &period, all),
                     None => Sorted::Kept(Units::new(symmetry::Group::new(topology, |_| true), all)),
                 };
-                for &size in *sizes {
+                for &size in sizes {
                     let (classes, drawn) = self.classes(&units, unit, size)?;
                     let sets = classes.iter().map(|(_, sets)| sets).sum();
                     groups.push(group(unit, size, sets, drawn, classes.len()));
@@ -350,16 +350,16 @@ impl SurveyCommand {
                 Failure::usage(format!("`{name}` is no collective that can be surveyed: {}", names.join(", ")))
             })
         };
-        self.collective.iter().map(named).collect()
+        once(&self.collective).iter().map(named).collect()
     }
 
     fn head(&self, topology: &Topology, groups: Vec<Group>) -> Head {
         let mut words = vec!["synth survey".to_owned()];
         words.extend(self.topology.words());
-        words.push(format!("--collective {}", self.collective.join(",")));
+        words.push(format!("--collective {}", once(&self.collective).join(",")));
         words.extend(self.sets.words());
         if let Some(path) = &self.unit {
-            let sizes: Vec<String> = self.units.iter().map(usize::to_string).collect();
+            let sizes: Vec<String> = once(&self.units).iter().map(usize::to_string).collect();
             words.push(format!("--unit {} --units {}", path.display(), sizes.join(",")));
         }
         words.extend(self.sample.map(|sample| format!("--sample {sample}")));

@@ -93,7 +93,7 @@ fn place(dims: &[u32], faults: usize, seed: u64) -> Result<Place, Failure> {
             return Ok(Place { topology, words, failures: failures.join(" ") });
         }
     }
-    Err(Failure::usage(format!("{machine} falls apart wherever {} fail, in {DRAWS} draws", count(faults, "cable")))
+    Err(Failure::usage(format!("each of {DRAWS} draws of {} disconnects {machine}", count(faults, "cable")))
         .hint("choose fewer faults, or another --seed"))
 }
 

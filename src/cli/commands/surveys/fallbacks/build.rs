@@ -126,7 +126,7 @@ impl BuildCommand {
         for (family, sizes) in self.sets.stated() {
             let (names, units): (Vec<String>, Vec<Unit>) = family.units(topology, period)?.into_iter().unzip();
             let sorted = family.sorted(topology, period, units);
-            for &size in sizes {
+            for size in sizes {
                 if size == 0 || size > names.len() {
                     let all = count(names.len(), family.name());
                     return Err(Failure::usage(format!("there are {all}: sets of {size} are not of them")));
