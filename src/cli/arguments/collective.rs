@@ -56,12 +56,11 @@ pub fn spelled_kind(word: &str) -> Option<&'static str> {
 impl CollectiveOptions {
     /// The kind of collective, with its root or demand on this machine.
     pub fn kind(&self, machine: &TopologyOptions, topology: &Topology, given: &Given) -> Result<Kind, Failure> {
-        let named = |root, demand| Kind::named(&self.collective, root, demand).expect("one of the names it parses");
-        let some = named(RankId(0), Demand::default());
+        let some = self.as_named();
         given.kind(&some)?;
         let root = self.root.as_ref().map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
         let demand = some.demand().map(|_| self.read_demand(topology)).transpose()?.unwrap_or_default();
-        let kind = named(root, demand);
+        let kind = self.with(root, demand);
         Ok(match self.groups.groups(machine, topology)? {
             Some(groups) => kind.in_groups(groups),
             None => kind,
@@ -71,6 +70,15 @@ impl CollectiveOptions {
     /// The name of the collective.
     pub fn name(&self) -> &str {
         &self.collective
+    }
+
+    /// The kind as far as its name says it: from rank 0, without a demand.
+    pub fn as_named(&self) -> Kind {
+        self.with(RankId(0), Demand::default())
+    }
+
+    fn with(&self, root: RankId, demand: Demand) -> Kind {
+        Kind::named(&self.collective, root, demand).expect("one of the names it parses")
     }
 
     /// The root, on a machine that nobody stated: a number.

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
+use collsynth::collective::Kind;
 use collsynth::cost::{Bandwidth, Price, Rates};
 use collsynth::topology::{DimRef, Topology, dim_name};
 
@@ -45,9 +46,9 @@ enum BandwidthArgument {
 }
 
 impl RateOptions {
-    /// The sizes asked for, ascending; a byte for what has none.
-    pub fn sizes(&self, kind: &str) -> Vec<u64> {
-        if kind == "barrier" { vec![1] } else { self.message_bytes.0.clone() }
+    /// The sizes asked for, ascending; a byte for what has none, a barrier.
+    pub fn sizes(&self, kind: &Kind) -> Vec<u64> {
+        if kind.has_volume() { self.message_bytes.0.clone() } else { vec![1] }
     }
 
     /// The prices on this machine.
@@ -60,7 +61,7 @@ impl RateOptions {
     }
 
     /// The price that planning minimizes for each size: without set-ups, at the least bandwidth.
-    pub fn prices(&self, rates: &Rates, kind: &str) -> Vec<Price> {
+    pub fn prices(&self, rates: &Rates, kind: &Kind) -> Vec<Price> {
         let (alpha, bandwidth) = (self.alpha, rates.bandwidth.least());
         self.sizes(kind).into_iter().map(|message_bytes| Price { message_bytes, alpha, bandwidth }).collect()
     }

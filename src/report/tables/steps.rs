@@ -58,21 +58,23 @@ impl<'a, S: Timetable> StepTables<'a, S> {
     }
 
     /// Writes each selected step as text, in order, after a blank line. Steps without a selected transfer are left out
-    /// if ranks or chunks are selected.
+    /// if ranks or chunks are selected; if all are, it says so.
     ///
     /// # Errors
     ///
     /// Those of `out`.
     pub fn write_text(&self, out: &mut impl Write) -> io::Result<()> {
-        let (mut written, is_open) = (Ok(()), Cell::new(true));
+        let (mut written, is_open, mut matched) = (Ok(()), Cell::new(true), false);
         let mut steps = self.selection.steps_of(self.schedule.numbers()).take_while(|_| is_open.get());
         self.schedule.for_each_load(self.problem, &mut steps, &mut |step, loads| {
             if let Some(slots) = self.slots(step) {
+                matched = true;
                 written = self.write_step(out, loads, step, &slots);
                 is_open.set(written.is_ok());
             }
         });
-        written
+        written?;
+        if matched || !self.selection.choice.is_stated() { Ok(()) } else { writeln!(out, "\nno transfers match") }
     }
 
     /// Writes the selected steps as a JSON object, all their chunks included.

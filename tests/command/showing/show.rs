@@ -64,6 +64,18 @@ fn a_dead_link_that_is_asked_for_is_said_to_be_dead() {
 }
 
 #[test]
+fn what_is_never_sent_is_said_to_be_nowhere() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 3 -q -o s.json");
+    for chosen in ["--chunk 0-0", "--rank 0 --link 1,2"] {
+        assert!(bench.stdout(&format!("show s.json {chosen}")).ends_with("\n\nno transfers match\n"), "{chosen}");
+    }
+    for chosen in ["", "--chunk 0-1", "--rank 0"] {
+        assert!(!bench.stdout(&format!("show s.json {chosen}")).contains("match"), "{chosen}");
+    }
+}
+
+#[test]
 fn links_ranks_and_steps_are_chosen() {
     let bench = bench();
     let links = json(&bench, "show s.json --links --rank 5 --format json");

@@ -71,6 +71,7 @@ fn pairs_directions_ranks_and_sums() {
         bench.ended(0, "verify p.json");
     }
     bench.write("square.json", r#"{"torus": [2, 2]}"#);
+    bench.write("wide.json", r#"{"torus": [3, 4], "capacity": [2, 1]}"#);
     for (failure, said) in [
         (
             "--fail 0,1 --fail 1,2 --fail 3,6",
@@ -80,6 +81,7 @@ fn pairs_directions_ranks_and_sums() {
         ("--fail 0,1 --fail-rank 7", "are in no set"),
         ("", "nothing failed"),
         ("--topology square.json --fail 0,1", "square.json is a 2x2 torus, and set is for a 3x4 torus"),
+        ("--topology wide.json --fail 0,1", "wide.json and set are for a 3x4 torus, but with other capacities"),
         ("--topology nowhere.json", "cannot read nowhere.json"),
         ("--fail 0,1 --barriers global", "add --lower"),
         ("--fail 0,7", "0"),

@@ -61,7 +61,7 @@ impl Run<'_> {
         let (control, started) = (self.control(name), Instant::now());
         self.ticker.say(format!("{topology}, {} to go", count(self.left, "planner")));
         let Question { kind, rates, words } = *question;
-        let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates, kind.name()));
+        let (parts, prices) = (self.command.parts.numbers(), self.command.rates.prices(rates, kind));
         let planned = match control.stop() {
             Some(stopped @ StopReason::Interrupted) => Err(PlanError::Stopped { stopped }),
             _ => alternatives(named(name)?, topology, kind, parts, &prices, self.command.seed, &control),

@@ -151,8 +151,8 @@ impl CompareCommand {
         }
         use_threads(self.threads)?;
         let (ticker, limit) = (Ticker::new(self.quiet, "comparing"), self.limit());
-        let kind = own.as_ref().map_or(self.collective.name(), |own| own.kind().name());
-        let (rates, sizes) = (self.rates.rates(&places[0].topology)?, self.rates.sizes(kind));
+        let kind = own.as_ref().map_or_else(|| self.collective.as_named(), |own| own.kind().clone());
+        let (rates, sizes) = (self.rates.rates(&places[0].topology)?, self.rates.sizes(&kind));
         let is_printed = format == CompareFormat::Text && self.output == Path::new("-");
         let tables = is_printed.then(|| self.tables(&rates, &sizes, &names, &places));
         let mut run = Run {

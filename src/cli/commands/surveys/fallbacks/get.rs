@@ -105,7 +105,12 @@ impl GetCommand {
         if spec.shape != machine.spec().shape {
             let now = Topology::new(spec).map_err(Failure::usage)?;
             let (file, set) = (path.display(), self.set.display());
-            return Err(Failure::usage(format!("{file} is a {now}, and {set} is for a {machine}")));
+            let whole = |machine: &Topology| Topology::new(TopologySpec::new(machine.spec().shape.clone())).ok();
+            let are_named_alike = whole(&now).map(|one| one.to_string()) == Some(machine.to_string());
+            return Err(Failure::usage(match are_named_alike {
+                true => format!("{file} and {set} are for a {machine}, but with other capacities"),
+                false => format!("{file} is a {now}, and {set} is for a {machine}"),
+            }));
         }
         Ok(spec)
     }
