@@ -93,6 +93,45 @@ fn stated_steps_are_kept() {
     }
 }
 
+/// Around a dead direction, the way back takes longer; over links of several chunks, and in fewer steps than the width,
+/// a step carries what needs two. Whatever is planned is right.
+#[test]
+fn few_steps_and_wide_links_around_a_dead_direction() {
+    let mut wrong = Vec::new();
+    for (extents, capacity) in [(&[3][..], 1), (&[3], 2), (&[5], 3), (&[7], 1), (&[3, 3], 1), (&[3, 2], 2)] {
+        let shape = Shape::Torus(Torus { capacity: vec![capacity; extents.len()], ..Torus::new(extents) });
+        let (from, to, dim) = (RankId(1), RankId(2), Some(DimRef::Dim(0)));
+        let failed_links = vec![FailedLink { from, to, dim, both: false }];
+        let topology = Topology::new(TopologySpec { failed_links, ..TopologySpec::new(shape) }).unwrap();
+        let rows = (0..topology.rank_count() as u32).map(RankId).collect::<Vec<_>>();
+        let rows = Groups::new(rows.chunks(extents[0] as usize).map(<[_]>::to_vec).collect()).unwrap();
+        for kind in [Kind::AllReduce, Kind::AllReduce.in_groups(rows)] {
+            for parts in [1, 3] {
+                let collective = Collective { kind: kind.clone(), parts };
+                let problem = Problem::new(topology.clone(), collective).unwrap();
+                let bounds = bound::find(&problem).unwrap();
+                let any = Task::new(&problem, &bounds);
+                let few = (bounds.least_steps()..bounds.least_steps() + 6).map(Some);
+                let tasks = few.clone().map(|steps| Task { steps, ..any.clone() });
+                let tasks = tasks.chain(few.map(|max_steps| Task { max_steps, ..any.clone() })).chain([any.clone()]);
+                for (task, planner) in tasks.flat_map(|task| planners().iter().map(move |one| (task.clone(), *one))) {
+                    if SLOW.iter().any(|(slow, _)| *slow == planner.name()) {
+                        continue;
+                    }
+                    let Ok(outcome) = planner.plan(&task, &Control::unlimited()) else { continue };
+                    let (problem, bounds, schedule) = (problem.clone(), bounds.clone(), outcome.schedule);
+                    let report = verify(&Solution { problem, schedule, bounds, origin: None }, &Options::default());
+                    if report.verdict() != Verdict::Holds {
+                        let name = planner.name();
+                        wrong.push(format!("{name} on {topology} {:?} {:?} in {parts}", task.steps, task.max_steps));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong: {wrong:?}", wrong.len());
+}
+
 /// What a planner says that it plans, it plans somewhere here, and nothing else.
 #[test]
 fn scopes_are_what_is_planned() {

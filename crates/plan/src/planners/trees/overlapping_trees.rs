@@ -52,7 +52,7 @@ use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 use crate::model::widths::even_widths;
 use crate::search::negotiation::{Aim, Search, Start, Strategy};
-use crate::search::tree_routing::{Forest, RoutedTrees, TimedNetwork, TreeSpec};
+use crate::search::tree_routing::{Arrival, Forest, RoutedTrees, TimedNetwork, TreeSpec};
 use collsynth_core::collective::{ChunkId, Holders};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
@@ -124,6 +124,9 @@ impl Planner for OverlappingTrees {
         let task = &Task { sharper: None, ..task.clone() };
         let least = task.steps.unwrap_or(0).max(least);
         let (widths, routed, stopped) = Search::new(self.name(), task, &&overlap, control).run(least)?;
+        if !overlap.is_complete(&routed) {
+            return refuse(format!("{} steps in which all chunks reach all ranks", widths.len()));
+        }
         let schedule = overlap.write(&widths, &routed);
         task.check_steps(self.name(), schedule.step_count())?;
         Ok(Outcome::new(schedule, stopped))
@@ -156,6 +159,8 @@ struct Meetings {
     near_weak: Vec<Root>,
     /// At most a hop farther from all than need be.
     central: Vec<Root>,
+    /// May a slot have room for several chunks? In the first half of its time, no tree uses such a slot.
+    has_wide_slots: bool,
 }
 
 /// A rank, its hops to the farthest of its group, and the hops of the farthest to it.
@@ -172,6 +177,7 @@ impl<'a> Overlap<'a> {
         let (down, up) = (Network::new(problem), Network::reversed(problem));
         problem.check_connected()?;
         let (mut meetings, mut targets) = (Vec::new(), Vec::new());
+        let has_wide_slots = task.steps.or(task.max_steps).is_some() || down.capacity.iter().any(|&most| most > 1);
         for number in 0..problem.groups().map_or(1, |groups| groups.members().len() as u32) {
             let group = problem.groups().map(|_| number);
             let holders = group.map_or(Holders::Every, Holders::Group);
@@ -182,7 +188,7 @@ impl<'a> Overlap<'a> {
             if members.len() > 1 {
                 let chunks = (0..problem.chunk_count()).map(ChunkId);
                 let chunks = chunks.filter(|&chunk| problem.rule(chunk).after == holders).collect();
-                meetings.push(Meetings::new(group, chunks, &members, [&down, &up]));
+                meetings.push(Meetings::new(group, chunks, &members, [&down, &up], has_wide_slots));
             }
         }
         let least_steps = meetings.iter().map(Meetings::least_steps).max().unwrap_or(0);
@@ -213,7 +219,7 @@ impl<'a> Overlap<'a> {
     fn specs(&self, steps: u32, number: u64) -> Vec<TreeSpec> {
         let mut specs = Vec::new();
         for meetings in &self.meetings {
-            let in_time = |root: &&Root| root.down + root.up <= steps;
+            let in_time = |root: &&Root| meetings.steps_of(root) <= steps;
             let near_weak: Vec<&Root> = meetings.near_weak.iter().filter(in_time).collect();
             let central: Vec<&Root> = meetings.central.iter().filter(in_time).collect();
             let roots = if number.is_multiple_of(2) && !near_weak.is_empty() { near_weak } else { central };
@@ -228,6 +234,19 @@ impl<'a> Overlap<'a> {
             }
         }
         specs
+    }
+
+    /// Does every chunk have both trees, and does each of them reach all members?
+    fn is_complete(&self, routed: &RoutedTrees) -> bool {
+        let ranks = self.task.problem.topology().rank_count();
+        let trees: usize = self.meetings.iter().map(|meetings| 2 * meetings.chunks.len()).sum();
+        let is_reached = |spec: &TreeSpec, arrivals: &[Arrival]| {
+            let holders = spec.targets.map_or(Holders::Every, Holders::Group);
+            let mut members = self.task.problem.holders(holders);
+            members.all(|rank| rank.0 == spec.root || arrivals[rank.index()].link != WAIT)
+        };
+        routed.specs.len() == trees
+            && routed.specs.iter().zip(routed.arrivals.chunks(ranks)).all(|(spec, arrivals)| is_reached(spec, arrivals))
     }
 
     fn steps(&self, width: u32) -> u32 {
@@ -253,7 +272,13 @@ impl<'a> Overlap<'a> {
 }
 
 impl Meetings {
-    fn new(group: Option<u32>, chunks: Vec<ChunkId>, members: &[u32], [down, up]: [&Network; 2]) -> Self {
+    fn new(
+        group: Option<u32>,
+        chunks: Vec<ChunkId>,
+        members: &[u32],
+        [down, up]: [&Network; 2],
+        has_wide_slots: bool,
+    ) -> Self {
         let farthest = |network: &Network, rank: u32| members.iter().map(|&to| network.distance(rank, to)).max();
         let root =
             |&rank: &u32| Root { rank, down: farthest(down, rank).unwrap_or(0), up: farthest(up, rank).unwrap_or(0) };
@@ -269,11 +294,17 @@ impl Meetings {
             chunks,
             near_weak: roots.iter().filter(is_near_weak).copied().collect(),
             central: roots.iter().filter(|root| hops(root) <= least + 1).copied().collect(),
+            has_wide_slots,
         }
     }
 
     fn least_steps(&self) -> u32 {
-        self.central.iter().map(|root| root.down + root.up).min().unwrap_or(0)
+        self.central.iter().map(|root| self.steps_of(root)).min().unwrap_or(0)
+    }
+
+    /// The steps that suffice for both trees of a root. Over wide slots, each has half of them.
+    fn steps_of(&self, root: &Root) -> u32 {
+        if self.has_wide_slots { 2 * root.down.max(root.up) } else { root.down + root.up }
     }
 }
 
