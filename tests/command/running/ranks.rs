@@ -222,6 +222,28 @@ fn ranks_without_the_same_secret_say_so() {
     }
 }
 
+#[test]
+fn ranks_of_other_options_are_no_wrong_result() {
+    for (option, here, there) in
+        [("--repeat", "2", "1"), ("--seed", "0", "5"), ("--bytes", "4KiB", "8KiB"), ("--dtype", "f32", "i32")]
+    {
+        let started = processes_by(RING, "--timeout 2s", |rank, command| {
+            command.args([option, if rank == 2 { there } else { here }]);
+        });
+        let mut children = started.children;
+        let all: Vec<String> = children
+            .iter_mut()
+            .map(|child| {
+                assert_eq!(child.wait().expect("it ends").code(), Some(2), "{option}");
+                errors(child)
+            })
+            .collect();
+        // Whoever compares first says it: the rank, or a neighbor on the ring. Others hear that it closed its connections.
+        let differs = format!("does not make the same call: its {option} differs");
+        assert!(all[1..].iter().any(|errors| errors.contains(&differs)) && !all[0].contains(&differs), "{all:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn secrets_that_are_none_are_refused() {

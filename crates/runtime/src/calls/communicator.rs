@@ -21,6 +21,8 @@ use collsynth_core::topology::RankId;
 
 /// The tag of the packets that compare schedules.
 const DIGESTS: u64 = u64::MAX;
+/// The tag of numbers that callers compare.
+const AGREED: u64 = u64::MAX - 1;
 
 /// One rank's end of a collective: a transport with a verified schedule or an audited rank program.
 ///
@@ -83,8 +85,23 @@ impl<T: Transport> Communicator<T> {
             calls: 0,
             ended: false,
         };
-        communicator.compare_digests()?;
-        Ok(communicator)
+        match communicator.other(DIGESTS, communicator.digest)? {
+            Some(peer) => Err(communicator.end(RunError::OtherSchedule { peer })),
+            None => Ok(communicator),
+        }
+    }
+
+    /// Compares with every peer what callers must have in common beside the schedule, as the number of calls; `what`
+    /// is its name. All ranks call this, in the same order. One packet to and from each peer.
+    ///
+    /// # Errors
+    ///
+    /// A peer has another number ([`RunError::OtherCall`]) or is unreachable ([`RunError::Start`]).
+    pub fn agree(&mut self, what: &'static str, number: u64) -> Result<(), RunError> {
+        match self.other(AGREED, number)? {
+            Some(peer) => Err(self.end(RunError::OtherCall { peer, what })),
+            None => Ok(()),
+        }
     }
 
     /// This rank.
@@ -303,24 +320,20 @@ impl<T: Transport> Communicator<T> {
         Layout::of_call(&self.problem, self.rank())
     }
 
-    /// Exchanges digests with all peers and compares them.
-    fn compare_digests(&mut self) -> Result<(), RunError> {
+    /// Exchanges a number with all peers: the first that has another one.
+    fn other(&mut self, tag: u64, number: u64) -> Result<Option<RankId>, RunError> {
         let pool = self.transport.pool();
-        let mut digest = pool.packet(size_of::<u64>());
-        digest.elements_mut().copy_from_slice(&[self.digest]);
-        let digest = Arc::new(digest);
+        let mut packet = pool.packet(size_of::<u64>());
+        packet.elements_mut().copy_from_slice(&[number]);
+        let packet = Arc::new(packet);
         let peers = &self.peers;
         let mut outgoing: Vec<Outgoing> =
-            peers.iter().map(|&to| Outgoing { to, tag: DIGESTS, packet: Arc::clone(&digest) }).collect();
+            peers.iter().map(|&to| Outgoing { to, tag, packet: Arc::clone(&packet) }).collect();
         let mut incoming: Vec<Incoming> =
-            peers.iter().map(|&from| Incoming { from, tag: DIGESTS, bytes: size_of::<u64>(), packet: None }).collect();
+            peers.iter().map(|&from| Incoming { from, tag, bytes: size_of::<u64>(), packet: None }).collect();
         self.transport.exchange(&mut outgoing, &mut incoming).map_err(|source| self.end(RunError::Start { source }))?;
-        let other =
-            |due: &&Incoming| due.packet.as_ref().is_none_or(|packet| packet.elements::<u64>() != [self.digest]);
-        match incoming.iter().find(other).map(|due| due.from) {
-            Some(peer) => Err(self.end(RunError::OtherSchedule { peer })),
-            None => Ok(()),
-        }
+        let differs = |due: &&Incoming| due.packet.as_ref().is_none_or(|packet| packet.elements::<u64>() != [number]);
+        Ok(incoming.iter().find(differs).map(|due| due.from))
     }
 
     /// Closes all connections because of an error.

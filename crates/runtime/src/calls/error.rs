@@ -16,6 +16,8 @@ pub enum RunError {
     NotLive { rank: RankId },
     #[error("rank {peer} has another schedule or program: start every rank with the same file")]
     OtherSchedule { peer: RankId },
+    #[error("rank {peer} does not make the same call: its {what} differs")]
+    OtherCall { peer: RankId, what: &'static str },
     #[error("before the first step: {source}")]
     Start { source: TransportError },
     #[error("the schedule is for {scheduled}, not for {called}")]

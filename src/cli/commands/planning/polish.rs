@@ -56,10 +56,12 @@ impl PolishCommand {
         let reading = Reading::of(&self.file)?;
         let stated = reading.stated()?;
         let problem = &stated.problem;
-        self.smt().applies(problem).map_err(|error| {
-            let hint = format!("`synth compare {}` sets it beside what the planners find", reading.name());
-            Failure::of_plan(&error, problem.topology()).hint(hint)
-        })?;
+        let hint = format!("`synth compare {}` sets it beside what the planners find", reading.name());
+        if !problem.collective().kind.has_volume() {
+            let why = "a barrier has only steps, and planning takes the fewest: there is nothing to polish";
+            return Err(Failure::usage(why).hint(hint));
+        }
+        self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()).hint(hint))?;
         let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
         let control = control.planning(&given.problem);
         let plan = self.polished(&given, &control)?;

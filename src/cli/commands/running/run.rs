@@ -309,14 +309,7 @@ impl RunCommand {
         let job = super::run_mpi::Job::join()?;
         let communicator = job.communicator(runnable, self.timeout)?;
         let repeat = self.repeats(runnable, block);
-        let options = [
-            ("--bytes", self.bytes),
-            ("--dtype", self.dtype as u64),
-            ("--op", self.op as u64),
-            ("--repeat", repeat.into()),
-            ("--seed", self.seed),
-        ];
-        job.agree(problem.topology(), options)?;
+        job.agree(problem.topology(), self.common(block, repeat))?;
         let outcome = self.on_rank(trial, communicator, &Calls { repeat, said_by: None, say: &|_| {} });
         let outcome = outcome
             .unwrap_or_else(|(rank, error)| job.end(&broken(problem.topology(), &[format!("rank {rank}: {error}")])));
@@ -389,8 +382,22 @@ impl RunCommand {
         let connected = TcpTransport::connect(&table, rank, &runnable.peers(rank), &options);
         let failed = |why: String| broken(runnable.problem().topology(), &[format!("rank {rank}: {why}")]);
         let transport = connected.map_err(|error| failed(error.to_string()))?;
-        let communicator = Communicator::new(transport, runnable).map_err(|error| failed(error.to_string()))?;
+        let mut communicator = Communicator::new(transport, runnable).map_err(|error| failed(error.to_string()))?;
+        for (option, value) in self.common(trial.block(), calls.repeat) {
+            communicator.agree(option, value).map_err(|error| failed(error.to_string()))?;
+        }
         Ok(self.on_rank(trial, communicator, &Calls { said_by: Some(rank), ..*calls }))
+    }
+
+    /// What all ranks must have in common, beside the file.
+    fn common(&self, block: usize, repeat: u32) -> [(&'static str, u64); 5] {
+        [
+            ("--bytes", block as u64),
+            ("--dtype", self.dtype as u64),
+            ("--op", self.op as u64),
+            ("--repeat", repeat.into()),
+            ("--seed", self.seed),
+        ]
     }
 
     /// Runs one rank.
