@@ -1,7 +1,7 @@
 //! The compact form: its verdict is that on the expanded schedule, whatever is wrong with pattern or exceptions.
 //!
-//! The schedules are made here, at random: a tree for each chunk of rank 0 on the intact machine, trees of their own for
-//! exceptions on the machine with its failures, and mutations of both.
+//! The schedules are made here, at random: a tree for each chunk of rank 0 on the intact machine, trees of their own
+//! for exceptions on the machine with its failures, and mutations of both.
 
 use std::collections::BTreeSet;
 

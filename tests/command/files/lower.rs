@@ -167,7 +167,7 @@ fn a_program_and_its_map_are_written_both_or_neither() {
     bench.write("jobs.json", r#"[{"collective": "all_gather"}, {"collective": "all_to_all"}]"#);
     bench.ended(0, "--torus 4 --fail-rank 1 --job jobs.json -q -o job.json");
     bench.ended(0, "fallbacks build --torus 4 --ranks 1 -q -o set");
-    // A folder is in the way of the last file of each.
+    // The last file that each would write has the name of a directory.
     bench.shell("mkdir taken q.1.json a.2.et");
     let before = bench.names();
     for words in [

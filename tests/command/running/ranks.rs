@@ -238,7 +238,7 @@ fn ranks_of_other_options_are_no_wrong_result() {
                 errors(child)
             })
             .collect();
-        // Whoever compares first says it: the rank, or a neighbor on the ring. Others hear that it closed its connections.
+        // Whoever compares first says it: the rank, or a neighbor on the ring. Others hear that it closed connections.
         let differs = format!("does not make the same call: its {option} differs");
         assert!(all[1..].iter().any(|errors| errors.contains(&differs)) && !all[0].contains(&differs), "{all:?}");
     }

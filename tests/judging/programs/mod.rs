@@ -234,7 +234,8 @@ fn transfers_may_be_stated_without_a_claim() {
         "channels": [{"from": 0, "to": 1, "slots": 2, "transfers": [2]}], "programs": [
         {"workers": [[{"op": "send", "channel": 0, "src": ["i", 0]}, {"op": "send", "channel": 0, "src": ["i", 1]}],
                      [{"op": "copy", "src": ["i", 0], "dst": ["o", 0], "count": 2}]]},
-        {"workers": [[{"op": "recv", "channel": 0, "dst": ["o", 0]}, {"op": "recv", "channel": 0, "dst": ["o", 1]}]]}]}"#;
+        {"workers": [[{"op": "recv", "channel": 0, "dst": ["o", 0]}, {"op": "recv", "channel": 0, "dst": ["o", 1]}]]}
+        ]}"#;
     let program = parse_program(text).unwrap();
     assert!(!program.contention_free && judge(&program).verdict() == Verdict::Holds);
     let back = parse_program(&program_to_string(&program)).unwrap();

@@ -63,7 +63,8 @@ fn open_rings(page: &mut Page) {
          loads. In parts that their shares are whole in, `synth compare` shows them *charged by phases*, here\n\
          those of 5x5. *Gain*: of `mate_e_open` over `mate_e`.\n\n\
          ```sh\n\
-         synth compare --torus 5x5 --fail 0,1 --parts 12,26 --planners folded_ring,open_ring,mate,mate_open,mate_e,mate_e_open\n\
+         synth compare --torus 5x5 --fail 0,1 --parts 12,26 --planners folded_ring,open_ring,mate,mate_open,\
+         mate_e,mate_e_open\n\
          ```\n",
     );
     let planners = ["folded_ring", "open_ring", "mate", "mate_open", "mate_e", "mate_e_open"];

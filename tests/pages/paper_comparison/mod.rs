@@ -16,9 +16,9 @@ use crate::support::pages::{hold, sections};
 
 const HEAD: &str = "# The paper, and what `synth` reaches
 
-Qin, Cui, Cai, Niu, Yang, Huang: *Optimizing All-to-All Collective Communication with Fault Tolerance on Torus Networks*,
-MICRO 2025, doi 10.1145/3725843.3756057. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages paper_comparison` writes this
-page; without the variable, the same test keeps it current.
+Qin, Cui, Cai, Niu, Yang, Huang: *Optimizing All-to-All Collective Communication with Fault Tolerance on Torus
+Networks*, MICRO 2025, doi 10.1145/3725843.3756057. `SYNTH_UPDATE_RESULTS=1 cargo test --test pages paper_comparison`
+writes this page; without the variable, the same test keeps it current.
 
 The algorithms as verified schedules, on more tori and with several dead cables, are in [phased.md](phased.md), what
 planning reaches is in [results.md](results.md), and `synth compare` sets any of them side by side, charged by steps and

@@ -102,10 +102,8 @@ impl Scope {
         if self.machines != Machines::IntactTori {
             return None;
         }
-        let ranks = (0..topology.rank_count() as u32).map(RankId);
-        let links = (0..topology.links().len() as u32).map(LinkId);
-        let rank = ranks.into_iter().find(|&rank| !topology.is_alive(rank));
-        let link = links.into_iter().find(|&link| !topology.link(link).alive);
+        let rank = (0..topology.rank_count() as u32).map(RankId).find(|&rank| !topology.is_alive(rank));
+        let link = (0..topology.links().len() as u32).map(LinkId).find(|&link| !topology.link(link).alive);
         let failed = match (rank, link) {
             (Some(rank), _) => format!("rank {}", topology.rank_label(rank)),
             (None, link) => format!("link {}", topology.link_label(link?)),

@@ -68,6 +68,22 @@ const MOST_RANKS: usize = 64;
 /// Optimal without asking a solver.
 const PROVEN: Account = Account::Search { refuted: Vec::new(), proven: true };
 
+/// The kinds planned: all. From [`NOT_IN_GROUPS`] on, not in groups.
+const KINDS: [&str; 11] = [
+    "all_to_all",
+    "all_gather",
+    "reduce_scatter",
+    "broadcast",
+    "reduce",
+    "scatter",
+    "gather",
+    "barrier",
+    "all_reduce_gathered",
+    "all_to_allv",
+    "all_reduce",
+];
+const NOT_IN_GROUPS: usize = 9;
+
 impl Planner for Smt {
     fn name(&self) -> &'static str {
         NAME
@@ -87,30 +103,7 @@ impl Planner for Smt {
     }
 
     fn scope(&self) -> Scope {
-        Scope::of(&[
-            "all_to_all",
-            "all_to_allv",
-            "all_gather",
-            "reduce_scatter",
-            "all_reduce",
-            "broadcast",
-            "reduce",
-            "scatter",
-            "gather",
-            "barrier",
-            "all_reduce_gathered",
-        ])
-        .in_groups(&[
-            "all_to_all",
-            "all_gather",
-            "reduce_scatter",
-            "broadcast",
-            "reduce",
-            "scatter",
-            "gather",
-            "barrier",
-            "all_reduce_gathered",
-        ])
+        Scope::of(&KINDS).in_groups(KINDS.split_at(NOT_IN_GROUPS).0)
     }
 
     fn fits(&self, problem: &Problem) -> Result<(), PlanError> {

@@ -143,6 +143,10 @@ fn rooted_chunks(problem: &Problem) -> Option<(Vec<Rooted>, Way)> {
     Some((rooted, way))
 }
 
+/// The kinds planned; from [`ONLY_IN_GROUPS`] on, in groups only.
+const KINDS: [&str; 6] = ["all_gather", "all_reduce_gathered", "broadcast", "reduce_scatter", "reduce", "all_reduce"];
+const ONLY_IN_GROUPS: usize = 5;
+
 impl Planner for Trees {
     fn name(&self) -> &'static str {
         "trees"
@@ -153,14 +157,7 @@ impl Planner for Trees {
     }
 
     fn scope(&self) -> Scope {
-        Scope::of(&["all_gather", "all_reduce_gathered", "broadcast", "reduce_scatter", "reduce"]).in_groups(&[
-            "all_gather",
-            "all_reduce_gathered",
-            "broadcast",
-            "reduce_scatter",
-            "reduce",
-            "all_reduce",
-        ])
+        Scope::of(KINDS.split_at(ONLY_IN_GROUPS).0).in_groups(&KINDS)
     }
 
     fn fits(&self, problem: &Problem) -> Result<(), PlanError> {
