@@ -151,7 +151,7 @@ pub fn weights(dice: &mut Dice, machine: &Machine) -> Vec<Value> {
     pairs(dice, machine).into_iter().map(|(from, to)| json!([from, to, length(dice)])).collect()
 }
 
-/// A metric with a period; seldom one that the machine does not have, or weights of links of other cells.
+/// A metric with a period; seldom one that the machine does not have, or weights of links of other cells or of none.
 fn repeated(dice: &mut Dice, machine: &Machine) -> Value {
     let extents = machine.torus.as_deref().unwrap_or_default();
     let divisor = |dice: &mut Dice, extent: usize| {
@@ -165,6 +165,12 @@ fn repeated(dice: &mut Dice, machine: &Machine) -> Value {
     if dice.chance(8) {
         let dim = dice.below(period.len());
         period[dim] = dice.between(0, 9) as u64;
+    }
+    if !weights.is_empty() && dice.chance(5) {
+        // No rank, at the position of one.
+        let (at, end) = (dice.below(weights.len()), dice.below(2));
+        let end = &mut weights[at][end];
+        *end = json!(end.as_u64().unwrap_or(0) + machine.ranks() as u64);
     }
     json!({"at_least": 0, "kind": "metric", "period": period, "weights": weights})
 }

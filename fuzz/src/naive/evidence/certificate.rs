@@ -211,8 +211,11 @@ impl Evidence<'_> {
         let numbers = self.faults.list(period)?.iter().map(|number| self.faults.integer(number, 0, "F003"));
         let period = numbers.collect::<Option<Vec<u64>>>()?;
         let machine = &self.file.machine;
-        let is_first = |entry: &(usize, usize, Vec<u64>)| machine.is_first(entry.0, &period);
-        if !machine.looks_alike() || !machine.repeats(&period) || !entries.iter().all(is_first) {
+        // What is no rank has no position in a cell.
+        let fits = |&(from, to, _): &(usize, usize, Vec<u64>)| {
+            from.max(to) < machine.ranks() && machine.is_first(from, &period)
+        };
+        if !machine.looks_alike() || !machine.repeats(&period) || !entries.iter().all(fits) {
             return Some(None);
         }
         let multiples = (0..machine.ranks()).filter(|&rank| machine.is_multiple(rank, &period));
