@@ -26,7 +26,7 @@ mod _collsynth {
     #[pymodule_export]
     use super::plan::{Lowered, Schedule};
     #[pymodule_export]
-    use super::planning::{collective_name, planners, quantity, synthesize};
+    use super::planning::{check_plan, collective_name, planners, quantity, synthesize};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "as Python has it")]

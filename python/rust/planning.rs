@@ -1,55 +1,21 @@
 //! Planning.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use collsynth::cli::{Failure, Given, check_chunks, check_ranks, goal_words};
-use collsynth::collective::{Collective, Demand, Groups, GroupsError, Kind};
-use collsynth::cost::Price;
-use collsynth::form::{Form, FormError};
-use collsynth::plan::{Control, Goal, Parts, Planner, Smt, planner_named};
-use collsynth::problem::Problem;
-use collsynth::report::verdict;
-use collsynth::schedule::Origin;
-use collsynth::topology::{RankId, Topology};
-use collsynth::verify::Report;
-use collsynth::{Request, cli, finishing_time};
+use collsynth::cli::{self, Asked, Failure};
+use collsynth::collective::{Demand, Kind};
+use collsynth::finishing_time;
+use collsynth::form::Form;
+use collsynth::plan::Control;
+use collsynth::topology::RankId;
 use pyo3::prelude::*;
 
-use crate::arguments::{Callback, Fields};
+use crate::arguments::Callback;
 use crate::control::interruptible;
 use crate::errors;
 use crate::held::Held;
 use crate::machine::Machine;
 use crate::plan::{Planned, Schedule};
-
-/// What is asked for, as Python states it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct Wish {
-    collective: String,
-    root: Option<u32>,
-    demand: Option<Vec<u32>>,
-    /// The members of each group, if not all ranks take part together.
-    groups: Option<Vec<Vec<u32>>>,
-    relays: bool,
-    planner: Option<String>,
-    parts: Option<u32>,
-    /// As many parts as pay.
-    auto_parts: bool,
-    steps: Option<u32>,
-    max_steps: Option<u32>,
-    /// Bytes of a message, seconds of a step, bytes per second.
-    price: Option<(u64, Option<f64>, Option<f64>)>,
-    seed: u64,
-    threads: Option<usize>,
-    time_limit: Option<f64>,
-    width: Option<u32>,
-    minimize: Option<String>,
-    smt_backend: Option<String>,
-    form: Option<String>,
-    /// The words of the command line that state the machine and the collective.
-    words: Option<Vec<String>>,
-}
 
 /// The names of all planners.
 #[pyfunction]
@@ -57,190 +23,60 @@ pub fn planners() -> Vec<&'static str> {
     collsynth::plan::planners().iter().map(|planner| planner.name()).collect()
 }
 
-/// Plans, and has the plan judged.
+/// Plans what the words of `synth plan` ask for on a machine, and has the plan judged. A demand, row by row, goes with
+/// the words `--demand -`; `stated` are the words that state the machine, if it has any.
 #[pyfunction]
-#[pyo3(signature = (machine, wish, progress))]
+#[pyo3(signature = (machine, words, demand, stated, threads, progress))]
 pub fn synthesize(
     py: Python<'_>,
     machine: &Machine,
-    wish: Fields<Wish>,
+    words: Vec<String>,
+    demand: Option<Vec<u32>>,
+    stated: Option<Vec<String>>,
+    threads: Option<usize>,
     progress: Option<Callback<'_>>,
 ) -> PyResult<Schedule> {
-    let Fields(wish) = wish;
-    let time_limit = match wish.time_limit.map(Duration::try_from_secs_f64).transpose() {
-        Ok(limit) => limit,
-        Err(error) => return Err(errors::usage(py, &format!("time_limit: {error}"))),
-    };
-    let (topology, threads) = (machine.0.clone(), wish.threads);
+    let asked = asked(machine, &words, demand).map_err(|failure| errors::failure(py, &failure))?;
     let planned = interruptible(py, threads, progress.as_ref(), move |interrupted, listener| {
         let control = Control::unlimited().with_interrupt(interrupted).with_listener(move |report| listener(report));
-        wish.plan(topology, control, time_limit)
+        planned(&asked, stated.as_deref(), control)
     })?;
     planned.map_err(|failure| errors::failure(py, &failure))
 }
 
-impl Wish {
-    fn plan(&self, topology: Topology, control: Control, time_limit: Option<Duration>) -> Result<Schedule, Failure> {
-        let called = Instant::now();
-        check_ranks(&topology)?;
-        let given = Given::from_python("plan", &self.stated())?;
-        let (kind, form) = (self.kind(&topology, &given)?, self.form()?);
-        let (smt, parts) = (self.smt()?, self.parts.unwrap_or(1));
-        let goal = self.goal(&smt)?;
-        let fits = check_chunks(&topology, &kind, parts);
-        let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
-        let request = Request::new(&topology, kind).goal(goal);
-        if !request.is_compact() {
-            fits?;
-        }
-        problem?;
-        let control = match time_limit.and_then(|limit| called.checked_add(limit)) {
-            Some(deadline) => control.with_deadline(deadline).leaving(called, finishing_time),
-            None => control,
-        };
-        let origin = |planner: &str| {
-            let command = self.words.as_ref().map(|words| self.command(words, &goal, time_limit));
-            let tool = Some(concat!("synth ", env!("CARGO_PKG_VERSION")).to_owned());
-            Origin { tool, planner: Some(planner.to_owned()), command, seed: Some(self.seed) }
-        };
-        let started = Instant::now();
-        let plan = request.control(control).run().map_err(|error| Failure::of_plan(&error, &topology))?;
-        let planning = started.elapsed();
-        let (planner, account, stopped) = (plan.planner, plan.account.clone(), plan.stopped);
-        let started = Instant::now();
-        let verified = plan.verify_as(form, origin(planner)).map_err(|error| match error {
-            FormError::Rejected(rejected) => wrong(planner, &rejected.report),
-            error => Failure::usage(error),
-        })?;
-        let mut held = Held::from(verified);
-        // What is planned as a pattern has its moves only now.
-        if form == Some(Form::Explicit) && held.form() == Form::Compact {
-            held = held.expanded()?;
-        }
-        let (verifying, price) = (started.elapsed(), self.price());
-        let planned = Some(Planned { account, planner, stopped, planning, verifying, price });
-        Ok(Schedule { held, planned })
-    }
-
-    /// The arguments that were stated, of those that do not always apply.
-    fn stated(&self) -> [(&'static str, Option<String>); 14] {
-        let text = |number: Option<u32>| number.map(|number| number.to_string());
-        let (message_bytes, alpha, bandwidth) =
-            self.price.map_or((None, None, None), |(bytes, alpha, bandwidth)| (Some(bytes), alpha, bandwidth));
-        let price = |stated: Option<f64>| stated.map(|stated| stated.to_string());
-        let auto = self.auto_parts.then(|| "auto".to_owned());
-        [
-            ("collective", Some(self.collective.clone())),
-            ("root", text(self.root)),
-            ("demand", self.demand.as_ref().map(|_| String::new())),
-            ("groups", self.groups.as_ref().map(|_| String::new())),
-            ("planner", self.planner.clone()),
-            ("parts", text(self.parts).or(auto)),
-            ("steps", text(self.steps)),
-            ("max_steps", text(self.max_steps)),
-            ("message_bytes", message_bytes.map(|bytes| bytes.to_string())),
-            ("alpha", price(alpha)),
-            ("bandwidth", price(bandwidth)),
-            ("width", text(self.width)),
-            ("minimize", self.minimize.clone()),
-            ("smt_backend", self.smt_backend.clone()),
-        ]
-    }
-
-    fn form(&self) -> Result<Option<Form>, Failure> {
-        match self.form.as_deref() {
-            None => Ok(None),
-            Some("compact") => Ok(Some(Form::Compact)),
-            Some("explicit") => Ok(Some(Form::Explicit)),
-            Some(name) => Err(Failure::usage(format!("form is `compact` or `explicit`, not `{name}`"))),
-        }
-    }
-
-    fn kind(&self, topology: &Topology, given: &Given) -> Result<Kind, Failure> {
-        let demand = match &self.demand {
-            Some(counts) => Demand::new(topology.rank_count() as u32, counts).ok_or_else(|| {
-                Failure::usage(format!(
-                    "a demand has a row and a column for each of the {} ranks",
-                    topology.rank_count()
-                ))
-            })?,
-            None => Demand::default(),
-        };
-        let kind = Kind::named(collective(&self.collective)?, RankId(self.root.unwrap_or(0)), demand)
-            .expect("one of their names");
-        given.kind(&kind)?;
-        match &self.demand {
-            None if kind.demand().is_some() => {
-                Err(Failure::usage(format!("{} needs a demand: a matrix of chunk counts", kind.name())))
-            }
-            _ => self.in_groups(kind),
-        }
-    }
-
-    fn in_groups(&self, kind: Kind) -> Result<Kind, Failure> {
-        let Some(groups) = &self.groups else { return Ok(kind) };
-        let members = groups.iter().map(|ranks| ranks.iter().copied().map(RankId).collect()).collect();
-        let groups = Groups::new(members).map_err(|error: GroupsError| Failure::usage(error))?;
-        Ok(kind.in_groups(groups.with_relays(self.relays)))
-    }
-
-    fn smt(&self) -> Result<Smt, Failure> {
-        Ok(Smt {
-            backend: self
-                .smt_backend
-                .as_deref()
-                .map(str::parse)
-                .transpose()
-                .map_err(Failure::usage)?
-                .unwrap_or_default(),
-            minimize: self.minimize.as_deref().map(str::parse).transpose().map_err(Failure::usage)?.unwrap_or_default(),
-            width: self.width,
-        })
-    }
-
-    fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
-        let planner: Option<&dyn Planner> = match self.planner.as_deref() {
-            None => None,
-            Some(name) if name == smt.name() => Some(smt),
-            Some(name) => Some(planner_named(name).map_err(Failure::usage)?),
-        };
-        let parts = match (self.parts, self.auto_parts) {
-            (Some(parts), _) => Parts::Fixed(parts),
-            (None, true) => Parts::Auto,
-            (None, false) => Parts::Enough,
-        };
-        Ok(Goal { planner, parts, steps: self.steps, max_steps: self.max_steps, price: self.price(), seed: self.seed })
-    }
-
-    fn price(&self) -> Option<Price> {
-        self.price.map(|(message_bytes, alpha, bandwidth)| Price {
-            message_bytes,
-            alpha: alpha.unwrap_or(Price::ALPHA),
-            bandwidth: bandwidth.unwrap_or(Price::BANDWIDTH),
-        })
-    }
-
-    /// The command line that gives the same bytes.
-    fn command(&self, words: &[String], goal: &Goal<'_>, time_limit: Option<Duration>) -> String {
-        let mut line = vec!["synth".to_owned()];
-        line.extend_from_slice(words);
-        line.extend(goal_words(&Goal { seed: 0, ..*goal }));
-        let mut add = |name: &str, value: Option<String>| {
-            line.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]))
-        };
-        add("--width", self.width.map(|width| width.to_string()));
-        add("--minimize", self.minimize.clone());
-        add("--smt-backend", self.smt_backend.clone());
-        add("--time-limit", time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
-        add("--seed", Some(self.seed).filter(|&seed| seed != 0).map(|seed| seed.to_string()));
-        line.join(" ")
-    }
+/// The same as far as it takes no planning: nothing, or the error.
+#[pyfunction]
+#[pyo3(signature = (machine, words, demand))]
+pub fn check_plan(py: Python<'_>, machine: &Machine, words: Vec<String>, demand: Option<Vec<u32>>) -> PyResult<()> {
+    asked(machine, &words, demand).map(drop).map_err(|failure| errors::failure(py, &failure))
 }
 
-fn wrong(planner: &str, report: &Report) -> Failure {
-    let findings = verdict::findings(report, |_| None);
-    let message = format!("internal error: the schedule of planner `{planner}` is wrong\n{findings}");
-    Failure::new(cli::Ending::Refuted, message)
+fn asked(machine: &Machine, words: &[String], counts: Option<Vec<u32>>) -> Result<Asked, Failure> {
+    let ranks = machine.0.rank_count();
+    let demand = counts.map(|counts| {
+        let demand = Demand::new(ranks as u32, &counts);
+        demand.ok_or_else(|| Failure::usage(format!("a demand has a row and a column for each of the {ranks} ranks")))
+    });
+    Asked::read(machine.0.clone(), words, demand.transpose()?)
+}
+
+fn planned(asked: &Asked, stated: Option<&[String]>, control: Control) -> Result<Schedule, Failure> {
+    let started = Instant::now();
+    let control = match asked.time_limit().and_then(|limit| started.checked_add(limit)) {
+        Some(deadline) => control.with_deadline(deadline).leaving(started, finishing_time),
+        None => control,
+    };
+    let plan = asked.plan(control)?;
+    let planning = started.elapsed();
+    let (planner, account, stopped) = (plan.planner, plan.account.clone(), plan.stopped);
+    let started = Instant::now();
+    let mut held = Held::from(asked.verified(plan, stated)?);
+    // What is planned as a pattern has its moves only now.
+    if asked.form() == Some(Form::Explicit) && held.form() == Form::Compact {
+        held = held.expanded()?;
+    }
+    let (verifying, price) = (started.elapsed(), asked.price());
+    Ok(Schedule { held, planned: Some(Planned { account, planner, stopped, planning, verifying, price }) })
 }
 
 /// A quantity as people write it: `bytes` (64KiB), `seconds` (1us) or `bandwidth` (50GB/s, in bytes per second).

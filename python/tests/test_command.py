@@ -200,7 +200,7 @@ def test_surveys_over_dask():
     assert [outcome.plan is not None for outcome in outcomes] == [True, True, False, True]
 
 
-CALLED = [cs.bounds, cs.pareto, cs.compare]
+CALLED = [cs.plan, cs.bounds, cs.pareto, cs.compare]
 
 
 @pytest.mark.parametrize("call", CALLED, ids=lambda call: call.__name__)
@@ -253,7 +253,7 @@ def test_errors_name_the_parameter(call, options, message):
         (lambda plan: cs.polish(plan, output="x.json"), "polish has no option output"),
         (lambda plan: cs.survey(DEAD), "jobs are several machines"),
         (lambda plan: cs.survey([DEAD, "4x4"]), "jobs[1] is a machine"),
-        (lambda plan: cs.survey([DEAD], parts=0), "parts is 0"),
+        (lambda plan: cs.survey([DEAD], parts=0), "'0' for parts"),
         (lambda plan: cs.survey([DEAD], bogus=1), "plan has no option bogus"),
         (lambda plan: cs.survey([DEAD], planner="rng"), "did you mean ring?"),
         (lambda plan: cs.survey([DEAD], collective="everything"), "no collective is called `everything`"),

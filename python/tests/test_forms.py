@@ -132,7 +132,7 @@ def test_memory_is_what_the_judge_grants(monkeypatch):
 
 
 def test_what_is_refused():
-    with pytest.raises(cs.UsageError, match="no form is called `short`; there are compact, explicit"):
+    with pytest.raises(cs.UsageError, match=r"'short' for form\n  \[possible values: compact, explicit\]"):
         cs.plan(DEAD, form="short")
     with pytest.raises(cs.UsageError, match="no compact form"):
         cs.plan(cs.Topology.mesh(4, 4), form="compact")

@@ -1,6 +1,7 @@
 """The package: an import, the command in the wheel, the pages and notebooks of its use, its words and its types."""
 
 import importlib.util
+import inspect
 import json
 import os
 import re
@@ -103,15 +104,18 @@ def test_notebooks_run():
             assert what in shown
 
 
-def stated(command):
-    """The options that the help of a command lists, as Python has them, and the values that each may have."""
+def listed(command):
+    """The options that the help of a command lists, as Python has them: what each takes, and what is said of it."""
     text = cs.command(command, "--help")
     options = re.split(r"^ +(?:-\w, )?--(?=[a-z])", text, flags=re.MULTILINE)[1:]
-    names = [re.match("[a-z-]+", option)[0].replace("-", "_") for option in options]
-    return {
-        name: re.findall(r"^ +- ([a-z-]+):", option, re.MULTILINE) or re.findall(r"`([a-z0-9]+)`", option)
-        for name, option in zip(names, options, strict=True)
-    }
+    read = (re.match(r"([a-z-]+)(?: <(.*?)>)?", option).groups("") for option in options)
+    return {name.replace("-", "_"): (takes, text) for (name, takes), text in zip(read, options, strict=True)}
+
+
+def words(command, option):
+    """The words that an option may have."""
+    _, text = listed(command)[option]
+    return re.findall(r"^ +- ([a-z-]+):", text, re.MULTILINE) or re.findall(r"`([a-z0-9]+)`", text)
 
 
 #: The machine and the groups, which calls state otherwise; what only writes and prints; and what is not for Python.
@@ -121,29 +125,66 @@ ELSEWHERE = {
     *("collective", "groups", "group", "blocks", "relays", "format", "output", "quiet", "help"),
     *("job", "proof", "sweep", "paper", "plot", "to", "from", "schedule"),
 }
-#: What Python has besides.
-BESIDES = {
-    "plan": {"groups", "relays", "progress"},
-    "convert": {"collective", "output", "threads"},
-    "bound": {"threads"},
-    "polish": {"threads"},
+#: The types of options by what the command takes, or by their names.
+TYPES = {
+    "": "bool",
+    "N": "int | None",
+    "N|auto": 'int | Literal["auto"] | None',
+    "N,..|auto": 'int | Sequence[int] | Literal["auto"] | None',
+    "SIZE": "Bytes | None",
+    "SIZE,..|FROM..TO": "Bytes | Sequence[Bytes] | None",
+    "TIME": "Seconds | None",
+    "RATE": "Rate | None",
+    "RATE|DIM=RATE,..": "Rate | Mapping[str, Rate] | None",
+    "RANK": "Rank | None",
+    "demand": "Demand | str | os.PathLike[str] | None",
+    "planner": "Planner | str | None",
+    "planners": "Sequence[Planner | str] | str | None",
+    "baseline": "Planner | str | None",
+    "minimize": "Minimize | None",
+    "smt_backend": "SmtBackend | None",
+    "form": "Form | None",
 }
-OPTIONS = {
-    "plan": [names.PlanOptions],
-    "bound": [names.BoundOptions],
-    "pareto": [names.ParetoOptions],
-    "compare": [names.CompareOptions],
-    "polish": [names.PolishOptions],
-    "convert": [names.ExportOptions, names.ImportOptions],
+#: What takes the options of a command, and their class.
+CALLS = {
+    "plan": ("plan", "PlanOptions"),
+    "bound": ("bounds", "BoundOptions"),
+    "pareto": ("pareto", "ParetoOptions"),
+    "compare": ("compare", "CompareOptions"),
+    "polish": ("polish", "PolishOptions"),
 }
 
 
-@pytest.mark.parametrize("command", OPTIONS)
+def class_of_options(command):
+    """The class of the options of a command, written as its help has them."""
+    call, name = CALLS[command]
+    lines = [f"class {name}(TypedDict, total=False):", f'    """The options of `{call}`."""', ""]
+    options = {name: takes for name, (takes, _) in listed(command).items() if name not in ELSEWHERE}
+    # The threads that Python calls it on.
+    options.setdefault("threads", "N")
+    lines += [f"    {name}: {TYPES.get(name) or TYPES[takes]}" for name, takes in options.items()]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("command", CALLS)
 def test_options_are_those_that_the_command_lists(command):
-    listed = set(stated(command)) - ELSEWHERE
-    assert {name for options in OPTIONS[command] for name in options.__annotations__} == listed | BESIDES.get(
-        command, set()
-    )
+    """`SYNTH_UPDATE_STUBS=1` writes them."""
+    path = ROOT / "python/src/collsynth/_question/names.py"
+    call, name = CALLS[command]
+    meant, text = class_of_options(command), path.read_text()
+    there = re.search(rf"^class {name}\(.*?\n(?=\n\n)", text, re.MULTILINE | re.DOTALL)[0]
+    if os.environ.get("SYNTH_UPDATE_STUBS"):
+        path.write_text(text.replace(there, meant))
+    else:
+        assert there == meant
+    # What `help` shows.
+    shown = inspect.signature(getattr(cs, call)).parameters
+    assert set(getattr(names, name).__annotations__) <= set(shown)
+
+
+def test_options_of_conversions_are_those_that_the_command_lists():
+    ours = {*names.ExportOptions.__annotations__, *names.ImportOptions.__annotations__}
+    assert ours == (set(listed("convert")) - ELSEWHERE) | {"collective", "output", "threads"}
 
 
 def test_words_are_those_of_the_compiled_module():
@@ -151,7 +192,7 @@ def test_words_are_those_of_the_compiled_module():
     with pytest.raises(cs.UsageError) as raised:
         _collsynth.collective_name("everything")
     assert get_args(names.Kind) == tuple(raised.value.message.partition("there are ")[2].split(", "))
-    for words, command, option in (
+    for literal, command, option in (
         (names.ExportFormat, "convert", "to"),
         (names.ImportFormat, "convert", "from"),
         (names.Barriers, "lower", "barriers"),
@@ -160,7 +201,7 @@ def test_words_are_those_of_the_compiled_module():
         (names.Minimize, "plan", "minimize"),
         (names.SmtBackend, "plan", "smt_backend"),
     ):
-        assert get_args(words) == tuple(stated(command)[option]), option
+        assert get_args(literal) == tuple(words(command, option)), option
 
 
 @pytest.mark.parametrize(

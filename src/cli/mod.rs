@@ -8,9 +8,12 @@ mod io;
 mod options;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::time::Instant;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use collsynth::format::file::FileError;
 
 use commands::files::{convert, lower};
 use commands::info::{explain, planners, topology, util};
@@ -24,9 +27,8 @@ use io::{caller, clock};
 use options::usage;
 
 pub use arguments::failures::{failed_link, failed_switch};
-pub use arguments::plan::goal_words;
-pub use arguments::size::{check_chunks, check_ranks};
 pub use commands::judging::verify::find_bounds;
+pub use commands::planning::asked::Asked;
 pub use ending::{Ending, Failure};
 pub use io::caller::{Answer, Listener, call};
 pub use io::input::limits;
@@ -80,11 +82,18 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(parsed) => parsed,
         Err(error) => {
             let error = usage::pointed(error, &Cli::command(), &words);
-            if !caller::note(error.render().to_string().trim_end()) {
-                // A failure to print it has nowhere to be reported.
-                let _ = error.print();
+            if caller::note(error.render().to_string().trim_end()) {
+                return error.exit_code() as u8;
             }
-            return error.exit_code() as u8;
+            return match error.print() {
+                // Help that cannot be written; an error then has nowhere to go.
+                Err(source) if !error.use_stderr() && source.kind() != ErrorKind::BrokenPipe => {
+                    let failure = Failure::from(FileError::Write { path: "-".into(), source });
+                    note(&failure.to_string());
+                    failure.ending as u8
+                }
+                _ => error.exit_code() as u8,
+            };
         }
     };
     let result = Given::read(&Cli::command(), &matches).and_then(|given| cli.run(&given));

@@ -3,7 +3,7 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Final, SupportsIndex, final
 
-__all__ = ["__version__", "Job", "Lowered", "Machine", "Schedule", "collective_name", "holding", "job_holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
+__all__ = ["__version__", "Job", "Lowered", "Machine", "Schedule", "check_plan", "collective_name", "holding", "job_holding", "judge", "judge_file", "planners", "quantity", "synth_call", "synth_main", "synthesize"]
 
 __version__: Final[str]
 
@@ -235,6 +235,11 @@ class Schedule:
         The width of each step.
         """
 
+def check_plan(machine: Machine, words: SupportsGetItem[int, str], demand: SupportsGetItem[int, SupportsIndex] | None) -> None:
+    """
+    The same as far as it takes no planning: nothing, or the error.
+    """
+
 def collective_name(text: str) -> str:
     """
     The name of a collective: `all_reduce` for `AllReduce`, `all-reduce` or `allreduce`.
@@ -281,7 +286,8 @@ def synth_main(words: SupportsGetItem[int, str]) -> int:
     Runs the command `synth` with these words, the first of them its name; returns the exit code.
     """
 
-def synthesize(machine: Machine, wish: Mapping[str, object], progress: Callable[[str, str, int, int], object] | None) -> Schedule:
+def synthesize(machine: Machine, words: SupportsGetItem[int, str], demand: SupportsGetItem[int, SupportsIndex] | None, stated: SupportsGetItem[int, str] | None, threads: SupportsIndex | None, progress: Callable[[str, str, int, int], object] | None) -> Schedule:
     """
-    Plans, and has the plan judged.
+    Plans what the words of `synth plan` ask for on a machine, and has the plan judged. A demand, row by row, goes with
+    the words `--demand -`; `stated` are the words that state the machine, if it has any.
     """

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._answer.plan import Plan
 from ._errors import Error, UsageError
-from ._planning import plan, wish_of
-from ._question.names import Kind, PlanOptions, check_options
+from ._planning import check_plan, plan
+from ._question.names import Kind, SurveyOptions, check_options
+from ._question.signature import with_options
 from ._question.topology import Topology, topology_of
 
 if TYPE_CHECKING:
@@ -49,12 +50,13 @@ class Outcome:
     error: Error | None
 
 
+@with_options(SurveyOptions)
 def survey(
     jobs: Iterable[Job | Topology | Sequence[int]],
     executor: Executor | None = None,
     *,
     collective: Kind | str = "all_to_all",
-    **options: Unpack[PlanOptions],
+    **options: Unpack[SurveyOptions],
 ) -> Iterator[Outcome]:
     """Plans every job, and yields the outcomes in the order of the jobs.
 
@@ -78,8 +80,8 @@ def _whole(number: int, stated: Any, collective: str, options: Mapping[str, Any]
     """The job with what the survey states, checked as far as that takes no planning."""
     job = stated if isinstance(stated, Job) else Job(topology_of(stated, f"jobs[{number}]"))
     job = Job(job.topology, job.collective or collective, {**options, **job.options})
-    check_options("plan", job.options, PlanOptions)
-    wish_of(job.topology, job.collective or collective, job.options)
+    check_options("plan", job.options, SurveyOptions)
+    check_plan(job.topology, job.collective or collective, job.options)
     return job
 
 

@@ -56,10 +56,22 @@ pub fn spelled_kind(word: &str) -> Option<&'static str> {
 impl CollectiveOptions {
     /// The kind of collective, with its root or demand on this machine.
     pub fn kind(&self, machine: &TopologyOptions, topology: &Topology, given: &Given) -> Result<Kind, Failure> {
+        self.kind_with(machine, topology, given, None)
+    }
+
+    /// The same with a demand that takes the place of a file.
+    pub fn kind_with(
+        &self,
+        machine: &TopologyOptions,
+        topology: &Topology,
+        given: &Given,
+        demand: Option<Demand>,
+    ) -> Result<Kind, Failure> {
         let some = self.as_named();
         given.kind(&some)?;
         let root = self.root.as_ref().map(|text| self.root(machine, topology, text)).transpose()?.unwrap_or(RankId(0));
-        let demand = some.demand().map(|_| self.read_demand(topology)).transpose()?.unwrap_or_default();
+        let demand = some.demand().map(|_| demand.map_or_else(|| self.read_demand(topology, some.name()), Ok));
+        let demand = demand.transpose()?.unwrap_or_default();
         let kind = self.with(root, demand);
         Ok(match self.groups.groups(machine, topology)? {
             Some(groups) => kind.in_groups(groups),
@@ -114,12 +126,12 @@ impl CollectiveOptions {
         words
     }
 
-    fn read_demand(&self, topology: &Topology) -> Result<Demand, Failure> {
+    fn read_demand(&self, topology: &Topology, name: &str) -> Result<Demand, Failure> {
         let form = "a demand is a CSV matrix of chunk counts, a row for each origin, or a JSON list of lists";
         let path = self
             .demand
             .as_ref()
-            .ok_or_else(|| Failure::usage("all_to_allv needs a demand: use --demand FILE").hint(form))?;
+            .ok_or_else(|| Failure::usage(format!("{name} needs a demand: use --demand FILE")).hint(form))?;
         let text = input::read_text(path)?;
         demand::parse_demand(&text, topology.rank_count() as u32)
             .map_err(|error| Failure::usage(format!("{}:{error}", path.display())).hint(form))

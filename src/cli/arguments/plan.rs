@@ -10,7 +10,7 @@ use collsynth::plan::{Goal, Parts, Planner, Smt, planner_named, planners};
 use super::rate::{ALPHA, BANDWIDTH};
 use super::smt::SmtOptions;
 use crate::cli::ending::Failure;
-use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_startup};
+use crate::cli::options::quantity::{parse_bytes, parse_duration, parse_one_bandwidth, parse_seed, parse_startup};
 use crate::cli::options::suggest::OneOf;
 
 /// The most steps that can be asked for: more than the largest distance, in hops.
@@ -69,7 +69,7 @@ pub struct PlanOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]
     pub time_limit: Option<Duration>,
     /// Drives random choices: the same seed gives the same schedule
-    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 0)]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 0, value_parser = parse_seed)]
     pub seed: u64,
     /// Threads to plan with [default: one per core]; their number does not change the schedule
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

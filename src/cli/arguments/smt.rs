@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::TypedValueParser;
 use collsynth::plan::{Minimize, Smt, SmtBackend};
+
+use crate::cli::options::suggest::OneOf;
 
 /// What only the planner smt reads.
 #[derive(Args)]
@@ -13,15 +16,25 @@ pub struct SmtOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     width: Option<u32>,
     /// What counts first, `volume` (unless stated) or `steps`
-    #[arg(long, alias = "minimise", value_name = "WHAT")]
+    #[arg(long, alias = "minimise", value_name = "WHAT", hide_possible_values = true, value_parser = objective())]
     minimize: Option<Minimize>,
     /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = backend())]
     smt_backend: Option<SmtBackend>,
     /// Where there is no schedule of these --steps and --width, write the proof to this file (LRAT if it is named
     /// .lrat, else DRAT), and the refuted formula to FILE.cnf
     #[arg(long, value_name = "FILE")]
     pub proof: Option<PathBuf>,
+}
+
+/// An objective, for clap, in any spelling.
+fn objective() -> impl TypedValueParser<Value = Minimize> {
+    OneOf::new("objective", vec!["volume", "steps"]).try_map(|name| name.parse::<Minimize>())
+}
+
+/// A backend, for clap, in any spelling.
+pub fn backend() -> impl TypedValueParser<Value = SmtBackend> {
+    OneOf::new("backend", vec!["cadical", "z3"]).try_map(|name| name.parse::<SmtBackend>())
 }
 
 impl SmtOptions {

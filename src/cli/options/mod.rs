@@ -22,7 +22,7 @@ use collsynth::collective::Kind;
 use collsynth::format::json;
 
 use self::suggest::named;
-use self::words::is_table;
+use self::words::{flag, is_table};
 use super::ending::Failure;
 pub use endings::check_ending;
 use table::ROWS;
@@ -34,13 +34,6 @@ pub enum What {
     Schedule,
     Job,
     Program,
-}
-
-/// Who states options, and so how their names are written.
-#[derive(Clone, Copy, Debug)]
-enum Caller {
-    Shell,
-    Python,
 }
 
 /// What was typed, or what the ending of a file name states in its place.
@@ -56,7 +49,6 @@ pub struct Given {
     known: BTreeSet<String>,
     /// The first FILE that was typed.
     file: Option<PathBuf>,
-    caller: Caller,
     /// Whether the collective, and the file, have been looked at.
     kind_seen: Cell<bool>,
     file_seen: Cell<bool>,
@@ -82,7 +74,7 @@ impl Given {
             (matches, path) = (of, [path, vec![name]].concat());
         }
         let name = if path.is_empty() { "plan".to_owned() } else { path.join(" ") };
-        let mut given = Self::nothing(name, Caller::Shell);
+        let mut given = Self::nothing(name);
         for option in command.get_arguments() {
             let id = option.get_id().as_str();
             let Some(name) = option.get_long() else {
@@ -106,36 +98,15 @@ impl Given {
         Ok(given)
     }
 
-    /// Checks the keyword arguments of a function of Python, which is named as its command; `None` is not stated.
-    pub fn from_python(command: &str, arguments: &[(&str, Option<String>)]) -> Result<Self, Failure> {
-        let mut given = Self::nothing(command.to_owned(), Caller::Python);
-        for (name, value) in arguments {
-            let name = name.replace('_', "-");
-            given.known.insert(name.clone());
-            given.typed.extend(value.iter().map(|value| (name.clone(), vec![value.clone()])));
-        }
-        given.check()?;
-        Ok(given)
-    }
-
-    fn nothing(command: String, caller: Caller) -> Self {
+    fn nothing(command: String) -> Self {
         Self {
             command,
             typed: BTreeMap::new(),
             defaults: BTreeMap::new(),
             known: BTreeSet::new(),
             file: None,
-            caller,
             kind_seen: Cell::new(false),
             file_seen: Cell::new(false),
-        }
-    }
-
-    /// The name of an option as the caller writes it.
-    fn name(&self, option: &str) -> String {
-        match self.caller {
-            Caller::Shell => format!("--{option}"),
-            Caller::Python => option.replace('-', "_"),
         }
     }
 
@@ -256,13 +227,13 @@ impl Given {
             };
             // What is read may be replaced by what is made of it, and by nothing else.
             if option != "output" && path != Path::new("-") && self.file.as_deref().map(real) == Some(real(path)) {
-                let message = format!("{} would replace {place}, which is read", self.name(option));
-                return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", self.name(option))));
+                let message = format!("{} would replace {place}, which is read", flag(option));
+                return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", flag(option))));
             }
             let Some(other) = options.insert(real(path), option) else { continue };
             let (this, other) = if option == "output" { (other, option) } else { (option, other) };
-            let message = format!("{} and {} both write to {place}", self.name(other), self.name(this));
-            return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", self.name(this))));
+            let message = format!("{} and {} both write to {place}", flag(other), flag(this));
+            return Err(Failure::usage(message).hint(format!("leave {} out, or {apart}", flag(this))));
         }
         Ok(())
     }

@@ -40,6 +40,11 @@ const SECONDS: [(&str, f64); 4] = [("min", 60.0), ("m", 60.0), ("h", 3600.0), ("
 /// Parts of a second, and how many there are of them: 100ns is the number nearest to 1e-7.
 const IN_A_SECOND: [(&str, f64); 4] = [("ns", 1e9), ("us", 1e6), ("µs", 1e6), ("ms", 1e3)];
 
+/// The number that drives random choices.
+pub fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "write a whole number from 0 to 2^64 - 1".to_owned())
+}
+
 /// A number of bytes: `64KiB`, `1.5MB`, `4096`.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || {

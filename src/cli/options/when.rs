@@ -6,7 +6,7 @@ use collsynth::collective::{Demand, Kind};
 use collsynth::topology::RankId;
 
 use super::endings::{self, Form};
-use super::words::{is_table, listed, schedule_of};
+use super::words::{flag, is_table, listed, schedule_of};
 use super::{Given, What};
 use crate::cli::ending::Failure;
 
@@ -41,10 +41,10 @@ pub enum When {
 impl When {
     /// Refuses `option` beside the others that were typed.
     pub fn check_options(&self, option: &str, given: &Given) -> Result<(), Failure> {
-        let out = format!("leave {} out", given.name(option));
+        let out = format!("leave {} out", flag(option));
         let names = |options: &[&str], last| {
             let known = options.iter().filter(|other| given.known.contains(**other));
-            let names: Vec<String> = known.map(|other| given.name(other)).collect();
+            let names: Vec<String> = known.map(|other| flag(other)).collect();
             listed(&names.iter().map(String::as_str).collect::<Vec<_>>(), "", last)
         };
         let refused = |message: String, why: &str| {
@@ -65,7 +65,7 @@ impl When {
             }
             Self::Without(others, why) => match others.iter().find(|other| given.has(other)) {
                 Some(other) => {
-                    let other = given.name(other);
+                    let other = flag(other);
                     Err(refused(format!("{shown} and {other} exclude each other"), why).hint("leave one of them out"))
                 }
                 None => Ok(()),
@@ -86,7 +86,7 @@ impl When {
                 let mut beside = given.typed.keys().filter(|other| *other != option);
                 match beside.find(|other| !others.contains(&other.as_str())) {
                     Some(other) => {
-                        let other = given.name(other);
+                        let other = flag(other);
                         Err(refused(format!("{shown} takes no {other}"), why).hint(format!("leave {other} out")))
                     }
                     None => Ok(()),
@@ -95,7 +95,7 @@ impl When {
             Self::If(other, values, why) if !given.value(other).is_some_and(|value| values.contains(&value)) => {
                 let values = listed(values, "", "or");
                 let this = given.value(other).map(|value| format!(", and this is `{value}`")).unwrap_or_default();
-                let other = given.name(other);
+                let other = flag(other);
                 Err(refused(format!("{shown} is for {other} {values}{this}"), why)
                     .hint(format!("choose {other} {values}, or {out}")))
             }
@@ -126,12 +126,12 @@ impl When {
                 let all = Kind::every(RankId(0), Demand::default());
                 let others: Vec<&str> = all.iter().filter(|kind| applies(kind)).map(Kind::name).collect();
                 // Those that go with it are refused with it.
-                let refused: Vec<String> = given.lacking(kinds).iter().map(|option| given.name(option)).collect();
+                let refused: Vec<String> = given.lacking(kinds).iter().map(|option| flag(option)).collect();
                 let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
                 let out = format!("leave {} out", listed(&refused, "", "and"));
                 Err(failure.hint(match (given.known.contains("collective"), others.len() <= MOST_NAMED) {
                     (true, true) => format!("{out}, or choose {}", listed(&others, "", "or")),
-                    (true, false) => format!("{out}, or choose another {}", given.name("collective")),
+                    (true, false) => format!("{out}, or choose another {}", flag("collective")),
                     (false, _) => out,
                 }))
             }
@@ -163,7 +163,7 @@ impl When {
                 let (shown, wanted) = (shown(option, given), listed(&wanted, "", "and"));
                 let why = if why.is_empty() { format!("this is a {}", what.name()) } else { why.to_owned() };
                 // Those that go with it are refused with it.
-                let refused: Vec<String> = given.unfit(what).iter().map(|option| given.name(option)).collect();
+                let refused: Vec<String> = given.unfit(what).iter().map(|option| flag(option)).collect();
                 let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
                 let out = if refused.len() > 1 { listed(&refused, "", "and") } else { shown.clone() };
                 Err(Failure::usage(format!("{shown} is for {wanted}: {why}")).hint(format!("leave {out} out")))
@@ -237,8 +237,8 @@ impl What {
 /// The option, with its value where that is a name.
 fn shown(option: &str, given: &Given) -> String {
     match given.value(option) {
-        Some(value) if NAMED.contains(&option) => format!("{} {value}", given.name(option)),
-        _ => given.name(option),
+        Some(value) if NAMED.contains(&option) => format!("{} {value}", flag(option)),
+        _ => flag(option),
     }
 }
 

@@ -2,6 +2,11 @@
 
 use std::path::Path;
 
+/// An option as it is typed.
+pub fn flag(option: &str) -> String {
+    format!("--{option}")
+}
+
 /// `--a, --b or --c`
 pub fn listed(names: &[&str], before: &str, last: &str) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("{before}{name}")).collect();

@@ -49,6 +49,17 @@ fn standard_input_stands_for_one_file() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn answers_that_cannot_be_written_are_failures() {
+    let bench = Bench::new();
+    for words in ["--help", "plan -h", "--version", "planners", "--torus 4 -q", "explain C001"] {
+        let output = bench.shell(&format!("synth {words} >/dev/full"));
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert!(text(&output.stderr).starts_with("error: cannot write standard output: "), "{words}");
+    }
+}
+
+#[test]
 fn a_file_stays_as_it_was_when_planning_fails() {
     let bench = Bench::new();
     bench.write("kept.json", "precious");

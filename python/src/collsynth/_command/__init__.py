@@ -26,9 +26,11 @@ from .._question.names import (
     Progress,
     check_options,
 )
+from .._question.signature import with_options
 from .._question.topology import Topology, topology_of
+from .._question.words import option_words
 from .answers import Comparison, Pareto
-from .asking import Question, call, machine_file, message_of, option_words
+from .asking import Question, call, machine_file, message_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -77,6 +79,7 @@ def command_json(*words: str | os.PathLike[str]) -> dict[str, Any]:
     return answer
 
 
+@with_options(BoundOptions)
 def bounds(
     topology: Topology | Sequence[int],
     collective: Kind | str = "all_to_all",
@@ -101,6 +104,7 @@ def bounds(
     return found
 
 
+@with_options(ParetoOptions)
 def pareto(
     topology: Topology | Sequence[int],
     collective: Kind | str = "all_to_all",
@@ -116,6 +120,7 @@ def pareto(
     return found
 
 
+@with_options(CompareOptions)
 def compare(
     topology: Topology | Sequence[int],
     collective: Kind | str = "all_to_all",
@@ -134,6 +139,7 @@ def compare(
     return found
 
 
+@with_options(ExportOptions)
 def export(
     plan: Plan | Program,
     to: ExportFormat | str,
@@ -153,10 +159,11 @@ def export(
         raise UsageError(f"to is a format, such as 'msccl', not {to!r}")
     check_options("export", options, ExportOptions)
     topology = plan.topology if isinstance(plan, Plan) else None
-    words = option_words(options, topology)
+    words = option_words(options, ExportOptions, topology)
     return call(["convert", "-", "--to", to, *words], options, plan.to_json(), progress)
 
 
+@with_options(ImportOptions)
 def import_(
     path: str | os.PathLike[str],
     format: ImportFormat | str,
@@ -186,19 +193,24 @@ def import_(
             raise UsageError("groups are those of a topology: state it")
         on = [] if machine is None else machine_file(machine, folder)
         within = [] if machine is None else group_words(machine, groups, relays)
-        stated = option_words(options, machine, folder, in_groups=bool(within))
+        stated = option_words(options, ImportOptions, machine, folder, bool(within))
         words = ["convert", os.fspath(path), "--from", format, *on, *within, *stated, "-o", "-"]
         text = call(words, options, "", progress)
     answer = json.loads(text)
     return answer if answer.get("format", "").startswith("rank-program") else load(text.encode())
 
 
+@with_options(PolishOptions)
 def polish(plan: Plan, *, progress: Progress | None = None, **options: Unpack[PolishOptions]) -> Plan:
     """A plan that is no worse, found by solving for pieces of it; the options are those of `synth polish`."""
     if not isinstance(plan, Plan):
         raise UsageError(f"plan is a plan, as cs.plan or cs.load(path) give it, not {plan!r}")
     check_options("polish", options, PolishOptions)
-    return load(call(["polish", "-", *option_words(options), "-o", "-"], options, plan.to_json(), progress).encode())
+    return load(
+        call(
+            ["polish", "-", *option_words(options, PolishOptions), "-o", "-"], options, plan.to_json(), progress
+        ).encode()
+    )
 
 
 def _error_as_typed(code: int, notes: str) -> Error:

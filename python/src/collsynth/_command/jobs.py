@@ -12,9 +12,10 @@ from .. import _collsynth
 from .._answer.plan import Plan, text_of
 from .._errors import UsageError
 from .._question.groups import Blocks, members_of
-from .._question.names import JobCollective, Progress, check_options
+from .._question.names import JobCollective, PlanOptions, Progress, check_options
 from .._question.topology import Topology, topology_of
-from .asking import call, machine_file, option_words
+from .._question.words import option_words
+from .asking import call, machine_file
 
 if TYPE_CHECKING:
     from .._answer.pages import Page
@@ -126,7 +127,7 @@ def plan_job(
     with TemporaryDirectory() as folder:
         stated = machine.command_words
         on = machine_file(machine, folder) if stated is None else stated
-        words = [*on, *option_words(options, machine)]
+        words = [*on, *option_words(options, PlanOptions, machine)]
         text = call(["plan", *words, "--job", "-", "-o", "-", "-q"], {"threads": threads}, json.dumps(asked), progress)
     return PlannedJob("the job", text)
 

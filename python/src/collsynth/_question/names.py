@@ -99,23 +99,28 @@ class PlanOptions(TypedDict, total=False):
     """The options of `plan`."""
 
     root: Rank | None
-    demand: Demand | None
-    groups: Groups | None
-    relays: bool
+    demand: Demand | str | os.PathLike[str] | None
+    planner: Planner | str | None
     parts: int | Literal["auto"] | None
     steps: int | None
     max_steps: int | None
-    planner: Planner | str | None
     message_bytes: Bytes | None
     alpha: Seconds | None
     bandwidth: Rate | None
     time_limit: Seconds | None
-    seed: int
+    seed: int | None
     threads: int | None
     width: int | None
     minimize: Minimize | None
     smt_backend: SmtBackend | None
     form: Form | None
+
+
+class SurveyOptions(PlanOptions, total=False):
+    """The arguments of `plan` that a survey, or a job of one, may state."""
+
+    groups: Groups | None
+    relays: bool
     progress: Progress | None
 
 
@@ -169,13 +174,13 @@ class CompareOptions(TypedDict, total=False):
     baseline: Planner | str | None
     sound_baseline: bool
     parts: int | Sequence[int] | Literal["auto"] | None
+    time_limit: Seconds | None
+    seed: int | None
+    threads: int | None
     message_bytes: Bytes | Sequence[Bytes] | None
     alpha: Seconds | None
     transfer_setup: Seconds | None
     bandwidth: Rate | Mapping[str, Rate] | None
-    time_limit: Seconds | None
-    seed: int | None
-    threads: int | None
 
 
 class PolishOptions(TypedDict, total=False):

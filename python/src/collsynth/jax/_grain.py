@@ -23,8 +23,8 @@ from typing import Any
 from .._answer.plan import Plan
 from .._errors import Impossible, Stopped, UsageError
 from .._planning import plan as planned
-from .._planning import quantity
 from .._question.topology import Topology
+from .._question.words import quantity
 from .._running.tables import RankTables, tables_of
 from ._tiles import LANES, element_type, sublanes
 
@@ -85,7 +85,9 @@ def plan(
     if sent(first) <= FILLED * max(elements, 1) and first.steps <= FEW * least:
         return first
 
-    wishes = [{"parts": parts} for parts in sorted(_suitable(elements, first.parts, itemsize) - {first.parts})]
+    wishes: list[dict[str, Any]] = [
+        {"parts": parts} for parts in sorted(_suitable(elements, first.parts, itemsize) - {first.parts})
+    ]
     if first.parts > 1 and elements and not {"steps", "max_steps"} & options.keys():
         wishes += [
             {"parts": _whole(elements, parts, itemsize), "max_steps": times * least}
@@ -97,7 +99,7 @@ def plan(
 
 
 def _planned(
-    topology: Topology | Sequence[int], collective: str, wishes: list[dict[str, int]], options: dict[str, Any]
+    topology: Topology | Sequence[int], collective: str, wishes: list[dict[str, Any]], options: dict[str, Any]
 ) -> Iterator[Plan]:
     """The plans there are for these wishes."""
     for wish in wishes:

@@ -1,5 +1,6 @@
 //! Commands that plan, and compare what is planned.
 
+pub mod asked;
 pub mod compare;
 pub mod job;
 pub mod pareto;

@@ -20,13 +20,14 @@ use crate::cli::arguments::collective::CollectiveOptions;
 use crate::cli::arguments::plan::{planner_choice, planner_names, use_threads};
 use crate::cli::arguments::rate::{ALPHA, BANDWIDTH, Sizes};
 use crate::cli::arguments::size;
+use crate::cli::arguments::smt::backend;
 use crate::cli::arguments::topology::TopologyOptions;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
 use crate::cli::io::output;
 use crate::cli::io::progress::{Ticker, figures};
 use crate::cli::options::Given;
-use crate::cli::options::quantity::{parse_duration, parse_one_bandwidth, parse_startup};
+use crate::cli::options::quantity::{parse_duration, parse_one_bandwidth, parse_seed, parse_startup};
 use crate::cli::options::suggest::Spelled;
 
 /// Show the trade of steps against volume
@@ -65,13 +66,13 @@ pub struct ParetoCommand {
     #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// Drives random choices: the same seed gives the same schedules
-    #[arg(long, value_name = "N", help_heading = "Plan", default_value_t = 0)]
+    #[arg(long, value_name = "N", help_heading = "Plan", default_value_t = 0, value_parser = parse_seed)]
     seed: u64,
     /// Threads to plan with [default: one per core]; their number does not change the schedules
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Planner smt: who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
-    #[arg(long, value_name = "NAME", help_heading = "Plan")]
+    #[arg(long, value_name = "NAME", help_heading = "Plan", hide_possible_values = true, value_parser = backend())]
     smt_backend: Option<SmtBackend>,
     /// The form of the answer [default: as the ending of -o says, else text]
     #[arg(long, value_parser = Spelled::<ParetoFormat>::default(), help_heading = "Output")]

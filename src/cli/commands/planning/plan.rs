@@ -1,5 +1,6 @@
 //! `synth` without a subcommand: plan, verify, write, summarize.
 
+use std::iter::once;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -7,7 +8,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use collsynth::bound::Limit;
 use collsynth::claim::Quality;
-use collsynth::collective::Collective;
+use collsynth::collective::{Collective, Demand, Kind};
 use collsynth::cost::Price;
 use collsynth::form::{Form, FormError};
 use collsynth::format::json;
@@ -54,16 +55,16 @@ pub struct PlanCommand {
     #[arg(long, value_name = "FILE", help_heading = "Collective")]
     job: Option<PathBuf>,
     #[command(flatten)]
-    options: PlanOptions,
+    pub options: PlanOptions,
     #[command(flatten)]
-    smt: SmtOptions,
+    pub smt: SmtOptions,
     /// Write the schedule to this file (.gz: compressed) instead of standard output; written only when complete
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     /// How the schedule is written: every move, or a pattern that is translated over the torus, with exceptions (see
     /// `synth convert`) [default: compact from 512 ranks on, where it is shorter]
     #[arg(long, value_parser = Spelled::<Form>::default(), value_name = "FORM", help_heading = "Output")]
-    form: Option<Form>,
+    pub form: Option<Form>,
     /// The form of the summary on standard error
     #[arg(long, value_parser = Spelled::<Format>::default(), default_value = "text", help_heading = "Output")]
     format: Format,
@@ -97,16 +98,9 @@ impl PlanCommand {
             return self.run_job(file, &topology, given);
         }
         let kind = self.collective.kind(&self.topology, &topology, given)?;
-        let parts = self.options.least_parts();
-        let fits = size::check_chunks(&topology, &kind, parts);
-        let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
         let smt = self.smt.planner();
         let goal = self.options.goal(&smt)?;
-        let request = Request::new(&topology, kind).goal(goal);
-        if !request.is_compact() {
-            fits?;
-        }
-        let problem = problem?;
+        let (request, problem) = self.request(&topology, kind, goal)?;
         use_threads(self.options.threads)?;
         let ticker = Ticker::new(self.quiet, "planning");
         let control = control(self.options.time_limit)?;
@@ -116,8 +110,46 @@ impl PlanCommand {
         clock::found();
         self.prove(&planned, &problem, &goal, &smt, &control)?;
         let plan = planned.map_err(|error| Failure::of_plan(&error, &topology))?;
-        let origin = self.origin(plan.planner, &goal);
-        Written { command: self, started, limit }.write(plan, origin, ticker)
+        let line = self.line(&self.topology.words(), &goal);
+        Written { command: self, started, limit }.write(plan, line, ticker)
+    }
+
+    /// The collective on a machine, with a demand that takes the place of a file.
+    pub fn kind(&self, topology: &Topology, given: &Given, demand: Option<Demand>) -> Result<Kind, Failure> {
+        self.collective.kind_with(&self.topology, topology, given, demand)
+    }
+
+    /// The request, if what is asked for is not too large; and the problem in the parts that are stated.
+    pub fn request<'a>(
+        &self,
+        topology: &'a Topology,
+        kind: Kind,
+        goal: Goal<'a>,
+    ) -> Result<(Request<'a>, Problem), Failure> {
+        let parts = self.options.least_parts();
+        let fits = size::check_chunks(topology, &kind, parts);
+        let problem = Problem::new(topology.clone(), Collective { kind: kind.clone(), parts });
+        let request = Request::new(topology, kind).goal(goal);
+        if !request.is_compact() {
+            fits?;
+        }
+        Ok((request, problem?))
+    }
+
+    /// The command line that gives the same schedule, without the options of its output.
+    pub fn line(&self, machine: &[String], goal: &Goal<'_>) -> String {
+        let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt)];
+        once("synth".to_owned()).chain(stated.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Has a plan judged, in the form that is asked for.
+    pub fn verified(&self, plan: PlannedSchedule, line: Option<String>) -> Result<Verified<AnySolution>, Failure> {
+        let planner = plan.planner;
+        let origin = output::origin(Some(planner), line, Some(self.options.seed));
+        plan.verify_as(self.form, origin).map_err(|error| match error {
+            FormError::Rejected(rejected) => wrong(planner, &rejected.report),
+            error => Failure::usage(error),
+        })
     }
 
     fn run_job(&self, file: &Path, topology: &Topology, given: &Given) -> Result<Ending, Failure> {
@@ -134,10 +166,6 @@ impl PlanCommand {
         let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
         JobFile { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
             .run(control, ticker, given)
-    }
-
-    fn origin(&self, planner: &str, goal: &Goal<'_>) -> Origin {
-        output::origin(Some(planner), Some(self.command(goal)), Some(self.options.seed))
     }
 
     /// Writes the proof that there is no such schedule, where one was asked for and needed.
@@ -157,15 +185,6 @@ impl PlanCommand {
         }
         Ok(())
     }
-
-    /// The command line that gives the same schedule, without the options of its output.
-    fn command(&self, goal: &Goal<'_>) -> String {
-        let mut words = vec!["synth".to_owned()];
-        words.extend(self.topology.words());
-        words.extend(self.collective.words());
-        words.extend(self.options.words(goal, &self.smt));
-        words.join(" ")
-    }
 }
 
 /// Plans become files: judged, written, summed up.
@@ -177,16 +196,13 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    fn write(&self, plan: PlannedSchedule, origin: Origin, mut ticker: Ticker) -> Result<Ending, Failure> {
+    fn write(&self, plan: PlannedSchedule, line: String, mut ticker: Ticker) -> Result<Ending, Failure> {
         let Self { command, .. } = self;
         let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let planning = self.started.elapsed();
         ticker.say("verifying");
         let started = Instant::now();
-        let solution = plan.verify_as(command.form, origin).map_err(|error| match error {
-            FormError::Rejected(rejected) => wrong(planner, &rejected.report),
-            error => Failure::usage(error),
-        })?;
+        let solution = command.verified(plan, Some(line))?;
         let verifying = started.elapsed();
         ticker.say("writing");
         match command.output.as_deref().filter(|path| *path != Path::new("-")) {

@@ -10,6 +10,7 @@ use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
 use collsynth::schedule::{Schedule, Solution};
 
+use crate::cli::arguments::smt::backend;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::control;
 use crate::cli::io::output;
@@ -32,7 +33,7 @@ pub struct PolishCommand {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Who solves the formulas, `cadical` (unless stated) or `z3`, in builds that have it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = backend())]
     smt_backend: Option<SmtBackend>,
     /// Stop after this time (30s) and keep the best schedule found
     #[arg(long, allow_negative_numbers = true, value_name = "TIME", value_parser = parse_duration)]

@@ -21,7 +21,7 @@ use crate::cli::io::naming::named;
 use crate::cli::io::output::{Format, Output};
 use crate::cli::io::progress::Ticker;
 use crate::cli::io::reading::Reading;
-use crate::cli::options::quantity::{parse_bytes, parse_bytes_or_none, parse_duration};
+use crate::cli::options::quantity::{parse_bytes, parse_bytes_or_none, parse_duration, parse_seed};
 use crate::cli::options::suggest::OneOf;
 use crate::cli::options::suggest::Spelled;
 use crate::cli::options::{Given, What};
@@ -73,7 +73,7 @@ pub struct RunCommand {
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     /// Drives the data: the same seed gives the same data
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_seed)]
     seed: u64,
     /// Give up when a rank has waited this long for another
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]

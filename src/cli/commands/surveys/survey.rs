@@ -34,6 +34,7 @@ use crate::cli::io::console::note;
 use crate::cli::io::output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
+use crate::cli::options::quantity::parse_seed;
 
 /// Survey what failures cost
 ///
@@ -64,7 +65,7 @@ pub struct SurveyCommand {
     #[arg(long, value_name = "N", help_heading = "Failures", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
     /// Drives the draws and the planners' random choices
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Plan")]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_seed, help_heading = "Plan")]
     seed: u64,
     /// Equal parts each message is cut in, or `auto` for the least volume [default: 1; for all_reduce auto]
     #[arg(long, value_name = "N|auto", help_heading = "Plan")]

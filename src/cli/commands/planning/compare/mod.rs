@@ -32,7 +32,7 @@ use crate::cli::io::console::note;
 use crate::cli::io::output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
-use crate::cli::options::quantity::parse_duration;
+use crate::cli::options::quantity::{parse_duration, parse_seed};
 use crate::cli::options::suggest::Spelled;
 
 /// Planners that are compared only by name: their search may not end.
@@ -86,7 +86,7 @@ pub struct CompareCommand {
     #[arg(long, value_name = "TIME", help_heading = "Plan", value_parser = parse_duration)]
     time_limit: Option<Duration>,
     /// Drives random choices: the same seed gives the same schedules
-    #[arg(long, value_name = "N", help_heading = "Plan", default_value_t = 0)]
+    #[arg(long, value_name = "N", help_heading = "Plan", default_value_t = 0, value_parser = parse_seed)]
     seed: u64,
     /// Threads to plan with [default: one per core]; their number does not change the schedules
     #[arg(long, value_name = "N", help_heading = "Plan", value_parser = clap::value_parser!(u16).range(1..))]

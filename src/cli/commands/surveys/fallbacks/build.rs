@@ -28,6 +28,7 @@ use crate::cli::io::output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
+use crate::cli::options::quantity::parse_seed;
 
 /// Plan and verify around one set of failures of each class, and keep the schedules in a folder
 #[derive(Args)]
@@ -40,7 +41,7 @@ pub struct BuildCommand {
     #[command(flatten)]
     sets: SetsOptions,
     /// Drives the planners' random choices
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Plan")]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_seed, help_heading = "Plan")]
     seed: u64,
     /// Equal parts each message is cut in, or `auto`; unless stated, as for planning
     #[arg(long, value_name = "N|auto", help_heading = "Plan")]
