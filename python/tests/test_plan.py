@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -181,6 +182,11 @@ def test_demands():
         ({"seed": 0.5}, cs.UsageError, "seed is a whole number, not 0.5"),
         ({"steps": [3]}, cs.UsageError, r"steps is a whole number, not \[3\]"),
         ({"steps": True}, cs.UsageError, "steps is a whole number, not True"),
+        ({"steps": False}, cs.UsageError, "steps is a whole number, not False"),
+        ({"seed": False}, cs.UsageError, "seed is a whole number, not False"),
+        ({"planner": False}, cs.UsageError, "planner is a word"),
+        ({"threads": True}, cs.UsageError, "threads is a whole number, not True"),
+        ({"message_bytes": 1000.7}, cs.UsageError, "message_bytes is a whole number of bytes, not 1000.7"),
         ({"form": "compat"}, cs.UsageError, "'compat' for form"),
         ({"time_limit": [1]}, cs.UsageError, "time_limit is a number, or text such as '30s'"),
         ({"time_limit": "soon"}, cs.UsageError, "'soon' for time_limit"),
@@ -397,3 +403,31 @@ def test_every_object_says_what_it_is(tmp_path):
         assert words in repr(thing)
         assert " object at 0x" not in repr(thing)
         assert len(repr(thing)) < 4000
+
+
+def test_sizes_may_be_large():
+    for size in (2**32, 2.0**32, np.int64(2**32)):
+        assert cs.plan((2, 2), message_bytes=size) == cs.plan((2, 2), message_bytes="4GiB")
+
+
+@pytest.mark.parametrize("form", ["compact", "explicit"])
+def test_the_command_of_a_plan_writes_its_file(form, tmp_path):
+    path = tmp_path / "my machine.json"
+    path.write_text(DEAD.to_json())
+    for machine in (cs.Torus(4, 4), cs.Topology.load(path)):
+        plan = cs.plan(machine, "all_gather", form=form)
+        assert cs.command(*shlex.split(plan.origin["command"])[1:], "-q") == plan.to_json()
+
+
+def test_a_pickle_keeps_what_planning_told():
+    plan = cs.plan(cs.Torus(4, 4).fail_cable(0, 1), "all_gather", planner="smt", message_bytes="1MiB", time_limit=60)
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(plan))))
+    assert (again, again.stopped, again.time, again.planner) == (plan, plan.stopped, plan.time, "smt")
+    assert (again.figures, str(again)) == (plan.figures, str(plan))
+    assert again.time is not None
+    assert again.compact().time == plan.time
+
+
+@pytest.mark.parametrize(("ring", "groups", "parts"), [(6, [[1, 2, 3]], 2), (8, [[0, 1]], 3), (8, [[0, 1]], 4)])
+def test_sums_in_small_groups_of_a_ring(ring, groups, parts):
+    assert cs.verify(cs.plan((ring,), "all_reduce", groups=groups, parts=parts)).holds

@@ -218,3 +218,46 @@ def test_a_notebook_sees_the_machine():
     assert drawn.count("<circle") >= 16
     assert "#d22" in drawn
     assert "#d22" not in cs.Torus(4, 4)._repr_html_()
+
+
+def test_a_machine_from_a_file_is_that_of_the_time_it_was_read(tmp_path, monkeypatch):
+    path = tmp_path / "m.json"
+    path.write_text(cs.Torus(4, 4).to_json())
+    machine = cs.Topology.load(path)
+    path.write_text(cs.Torus(2, 2).to_json())
+    # What was no file has no name that a file could have.
+    stated = cs.Topology.load(json.loads(machine.to_json()))
+    (tmp_path / "object").write_text(cs.Torus(2, 2).to_json())
+    monkeypatch.chdir(tmp_path)
+    for one in (machine, stated):
+        assert cs.bounds(one, "all_gather") == cs.bounds((4, 4), "all_gather")
+        job = cs.plan_job(one, [{"collective": "all_gather", "parts": 1}])
+        assert job.topology.ranks == cs.plan(one, "all_gather").topology.ranks == 16
+        assert (
+            cs.pareto(one, "all_gather")["points"][0]["steps"] == cs.pareto((4, 4), "all_gather")["points"][0]["steps"]
+        )
+    command = json.loads(cs.plan_job(machine, [{"collective": "all_gather"}]).to_json())["origin"]["command"]
+    assert command.startswith(f"synth --topology {path} --job")
+    path.unlink()
+    assert cs.bounds(machine, "all_gather") == cs.bounds((4, 4), "all_gather")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cs.Torus(4, 4).rank((5,)), "a coordinate for one dimension, and this torus has 2"),
+        (lambda: cs.Torus(4, 4).fail_rank((7,)), "a coordinate for one dimension"),
+        (lambda: cs.Torus(4, 4).fail_cable((0,), 1), "a coordinate for one dimension"),
+        (lambda: cs.Topology.graph(2, [(0, 1)]).rank((1,)), "a coordinate for one dimension, and a graph has none"),
+        (lambda: cs.Torus(4, wrap=()), "this one is empty"),
+        (lambda: cs.Torus(4, capacity=()), "this one is empty"),
+        (lambda: cs.Topology.graph(2, [(0, 1, 5, 9)]), "a link is .from, to. or .from, to, capacity."),
+        (lambda: cs.Topology.graph(2, [(0,)]), "a link is"),
+        (lambda: cs.Topology.graph(2, [5]), "a link is"),
+        (lambda: cs.load("a\0b"), "a path has no zero byte"),
+    ],
+)
+def test_what_no_machine_has(call, message):
+    with pytest.raises(cs.UsageError, match=message):
+        call()
+    assert cs.Torus(8).rank((5,)) == 5

@@ -15,6 +15,10 @@ use thiserror::Error;
 /// [`Parts::Auto`].
 const NEAR: (f64, u64) = (0.03, 1 << 13);
 const CLOSE: (f64, u64) = (0.005, 1 << 14);
+/// The most parts of the smallest message before planning cuts it, and how much larger rounding up to whole chunks may
+/// make a message then.
+const MOST_CUT: u32 = 16;
+const ROUNDED: f64 = 1.01;
 
 /// A request for a job: collectives on a topology that run at once, planned into steps that they share.
 ///
@@ -186,9 +190,25 @@ impl<'a> JobRequest<'a> {
         self.collectives.iter().any(|(_, size)| matches!(size, Size::Parts(_)))
     }
 
-    /// The parts of the smallest message, before planning cuts it further.
+    /// The parts of the smallest message, before planning cuts it further: as stated, or the fewest in which all are
+    /// nearly whole chunks, as planning multiplies what is rounded up.
     fn cut(&self) -> u32 {
-        if let Parts::Fixed(parts) = self.parts { parts } else { 1 }
+        let (Parts::Enough | Parts::Auto, Some(least)) = (self.parts, self.least_bytes()) else {
+            return if let Parts::Fixed(parts) = self.parts { parts } else { 1 };
+        };
+        let most = u32::try_from(least).unwrap_or(u32::MAX).clamp(1, MOST_CUT);
+        let rounded = |cut: u32| {
+            let one = |(_, size): &(Kind, Size)| match *size {
+                Size::Bytes(bytes) => {
+                    let exact = u128::from(bytes) * u128::from(cut);
+                    (exact.div_ceil(least.into()) * u128::from(least)) as f64 / exact as f64
+                }
+                _ => 1.0,
+            };
+            self.collectives.iter().map(one).fold(1.0, f64::max)
+        };
+        let nearly = (1..=most).find(|&cut| rounded(cut) <= ROUNDED);
+        nearly.or_else(|| (1..=most).min_by(|&a, &b| rounded(a).total_cmp(&rounded(b)))).unwrap_or(1)
     }
 
     /// Plans the collectives together.
@@ -207,7 +227,7 @@ impl<'a> JobRequest<'a> {
         };
         // A part is at least a byte.
         let bytes = self.least_bytes().map(|least| u32::try_from(least).unwrap_or(u32::MAX));
-        let most_cut = bytes.into_iter().chain(self.goal.most_cut).min();
+        let most_cut = bytes.map(|bytes| (bytes / self.cut()).max(1)).into_iter().chain(self.goal.most_cut).min();
         let goal = JobGoal { most_cut, ..self.goal };
         let (job, stopped) = match near {
             None => plan_job(problems, &goal, &control)?,
@@ -258,7 +278,8 @@ mod tests {
     fn parts_are_in_proportion_to_bytes() {
         let sizes =
             [(Kind::AllGather, Size::Bytes(10)), (Kind::AllToAll, Size::Bytes(4)), (Kind::Barrier, Size::Equal)];
-        assert_eq!(parts(Parts::Enough, &sizes), Ok(vec![3, 1, 1]));
+        // 10 bytes are two and a half times 4.
+        assert_eq!(parts(Parts::Enough, &sizes), Ok(vec![5, 2, 1]));
         assert_eq!(parts(Parts::Fixed(2), &sizes), Ok(vec![5, 2, 1]));
         let equal = [(Kind::AllGather, Size::Equal), (Kind::Broadcast(RankId(3)), Size::Equal)];
         assert_eq!(parts(Parts::Fixed(7), &equal), Ok(vec![7, 7]));

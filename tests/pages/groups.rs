@@ -45,7 +45,7 @@ relayed by the others, which make room.
 
 Bounds and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower`, the exports to GOAL,
 Chakra, CSV and traces, `view`, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and
-renumbering, `polish`, `survey`, and all_reduce_gathered in `run`.
+renumbering, `polish` of an all_reduce, `survey`, and all_reduce_gathered in `run`.
 
 ## Several collectives at once
 

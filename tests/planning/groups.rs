@@ -10,7 +10,7 @@ use collsynth::topology::{RankId, Topology};
 use collsynth::verdict::Verdict;
 use collsynth::verify::{Code, Options, verify};
 
-use crate::support::plans::{self, ratio, steps_and_volume, torus};
+use crate::support::plans::{self, plan_for, ratio, steps_and_volume, torus};
 
 /// The ranks of a torus by the positions that `key` picks.
 fn groups(extents: [u32; 3], key: impl Fn([u32; 3]) -> [u32; 3]) -> Vec<Vec<RankId>> {
@@ -264,6 +264,16 @@ fn small_groups_are_planned_at_the_optimum() {
 }
 
 /// No two rows, or planes, share a link: each is a torus of its own.
+#[test]
+fn sums_in_small_groups_of_a_ring_are_planned_in_few_parts() {
+    for (ring, group, parts) in [(6, vec![1, 2, 3], 2), (8, vec![0, 1], 3), (8, vec![0, 1], 4), (8, vec![2, 3, 4], 4)] {
+        let torus = Topology::torus(&[ring]).unwrap();
+        let kind = of(Kind::AllReduce, vec![group.into_iter().map(RankId).collect()], true);
+        let plan = plan_for(&torus, &kind, &Goal { parts: Parts::Fixed(parts), ..Goal::default() }).unwrap();
+        assert!(plan.schedule.step_count() > 0);
+    }
+}
+
 #[test]
 fn groups_that_share_no_link_take_as_long_as_one_of_them() {
     for (members, extents) in [(rows(), &[4][..]), (planes(), &[4, 4])] {

@@ -118,7 +118,7 @@ class Collective:
         x = np.asarray(x)
         if x.dtype.hasobject:
             raise UsageError(f"plans move arrays of values, not of Python objects ({x.dtype})")
-        if tables_of(self.plan).adds:
+        if tables_of(self.plan).adds or self._tables.tables.kind == "all_reduce_gathered":
             check_addition(x.dtype)
         shape = self._tables.block_shape(x.shape)
         whole = (self._tables.output_blocks, *shape) if self._rows else shape
@@ -163,9 +163,12 @@ class Collective:
             self._memory = np.empty(most, np.uint8)
         own = self._memory[:most].view(x.dtype)
         arrays = (np.ascontiguousarray(x).reshape(-1), output, own[: ranges.scratch], own[ranges.scratch :])
-        ranges.run(arrays, np.add, Traffic(self, arrays, size))
+        ranges.run(arrays, np.add, Traffic(self, arrays, size), np.zeros((), x.dtype))
         if tables.tables.kind == "all_reduce_gathered":
-            np.add.reduce(output.reshape(tables.output_blocks, *shape), axis=0, dtype=x.dtype, out=result)
+            rows = output.reshape(tables.output_blocks, *shape)
+            result[...] = rows[0]
+            for row in rows[1:]:
+                np.add(result, row, out=result)
         if not tables.tables.has_output(self.rank):
             result[...] = np.zeros((), x.dtype)
         return result
@@ -234,8 +237,10 @@ class Traffic:
 
 
 def check_addition(dtype: np.dtype[Any]) -> None:
-    """Refuses a type that NumPy cannot add."""
+    """Refuses a type that NumPy cannot add; strings it joins, and cuts to the length of one."""
     try:
+        if dtype.kind in "SU":
+            raise TypeError
         np.add(np.zeros(1, dtype), np.zeros(1, dtype), out=np.zeros(1, dtype))
     except TypeError:
         raise UsageError(f"this plan adds, and NumPy has no addition for {dtype}") from None

@@ -262,6 +262,25 @@ def test_sums_hold_what_is_added(held, sums_in):
         collective(plan, "ranks", sums_in=sums_in).on_mesh(mesh_of(4))(x)
 
 
+@pytest.mark.parametrize("sums_in", ["float64", "complex128"])
+def test_sums_in_64_bits_need_them(sums_in):
+    plan = cs.plan((4,), "all_reduce", parts=2)
+    with pytest.raises(cs.UsageError, match=f"sums_in='{sums_in}': JAX keeps no 64 bits as it is configured"):
+        collective(plan, "ranks", sums_in=sums_in).on_mesh(mesh_of(4))(np.ones((4, 2), np.int32))
+
+
+def test_gathered_sums_are_kept_in_another_type():
+    x = np.ones((8, 1), jnp.bfloat16)
+    x[0] = 256
+    plan = cs.plan((8,), "all_reduce_gathered")
+    run = collective(plan, "ranks", sums_in="float32").on_mesh(mesh_of(8))
+    # In bfloat16, 257 is 256.
+    assert run(x).dtype == jnp.bfloat16
+    np.testing.assert_array_equal(np.asarray(run(x), np.float32), 264)
+    with pytest.raises(cs.UsageError, match="does not hold every int32"):
+        collective(plan, "ranks", sums_in="float32").on_mesh(mesh_of(8))(np.ones((8, 1), np.int32))
+
+
 def test_slips_are_named():
     plan, other = planned(cs.Torus(4), "all_reduce"), planned(cs.Torus(4), "all_to_all")
     run, mesh, spec = collective(plan, "ranks"), mesh_of(4), PartitionSpec("ranks")
@@ -330,6 +349,12 @@ def test_steps_of_the_same_shape_are_a_loop(monkeypatch):
     assert text.count('"stablehlo.collective_permute"') < sum(run.permutations)
     for one, other in zip(both(x), wanted, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_demands_of_nothing():
+    plan = cs.plan((4,), "all_to_allv", demand=np.zeros((4, 4), int))
+    found = collective(plan, "ranks").on_mesh(mesh_of(4))(np.zeros((4, 0, 3), np.float32))
+    assert (found.shape, found.dtype) == ((4, 0, 3), np.float32)
 
 
 def test_demands():

@@ -39,6 +39,15 @@ def arrays_of_every_sort(comm):
         assert y.dtype == x.dtype
         assert y.flags.c_contiguous
         assert (y == x).all()
+    late = collective(shared(comm, cs.Torus(comm.size).fail_rank(1), "all_gather"))
+    for dtype, zero in (("S3", b""), ("U2", ""), ("V3", np.zeros((), "V3"))):
+        x = np.full(2, b"abc", "S3").view("V3") if dtype == "V3" else np.full(2, "1", dtype)
+        found = late(x)
+        assert comm.rank == 1 or (found[1] == zero).all()
+        assert comm.rank == 1 or (found[0] == x).all()
+    gathered = collective(shared(comm, cs.Torus(comm.size), "all_reduce_gathered"))
+    for dtype in (">i4", ">f8", "m8[s]"):
+        assert (gathered(np.arange(7).astype(dtype)) == ranks * np.arange(7).astype(dtype)).all()
     for dtype in (">f4", "c8", "u2", "m8[s]"):
         x = np.arange(7).astype(dtype)
         assert (add(x) == ranks * x).all()
@@ -57,6 +66,8 @@ def arrays_of_every_sort(comm):
     refused(lambda: add(np.ma.masked_array([1, 2])), "no masks")
     refused(lambda: add(np.array([None])), "Python objects")
     refused(lambda: add(np.zeros(3, "M8[s]")), "no addition")
+    refused(lambda: add(np.array(["ab", "c"])), "no addition")
+    refused(lambda: gathered(np.array([b"ab"])), "no addition")
     refused(lambda: add(np.ones(3), MPI.MAX), "op is MPI.SUM")
     refused(lambda: add(np.ones(3), out=np.ones(4)), "out is a contiguous array")
     assert "all_reduce on a" in repr(add)

@@ -144,6 +144,27 @@ impl Survey {
         self.head.groups.iter().map(|group| group.classes).sum()
     }
 
+    /// Why its records are not those of its groups, if they are complete but not.
+    pub fn flaw(&self) -> Option<String> {
+        if let Some(Record { number, .. }) = self.records.iter().find(|record| record.number >= self.expected()) {
+            return Some(format!("a class has the number {number}, and there are {}", self.expected()));
+        }
+        let mut first = 0;
+        self.head.groups.iter().find_map(|group| {
+            let numbers = first..first + group.classes;
+            first = numbers.end;
+            let records = || self.records.iter().filter(|record| numbers.contains(&record.number));
+            if let Some(Record { number, set, .. }) = records().find(|record| record.set.len() != group.size) {
+                return Some(format!("class {number} has {}, not {}", count(set.len(), "failure"), group.size));
+            }
+            let (sets, unit) = (records().map(|record| u128::from(record.sets)).sum::<u128>(), &group.unit);
+            (sets != u128::from(group.sets)).then(|| {
+                let size = count(group.size, unit);
+                format!("the classes of {size} have {sets} sets, and there are {}", group.sets)
+            })
+        })
+    }
+
     /// A line for each group.
     pub fn to_text(&self) -> String {
         self.figures().iter().map(|figures| format!("{}\n", figures.words())).collect()
@@ -217,7 +238,7 @@ impl Figures<'_> {
         let _ = write!(text, "; {}", if *classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") });
         if let Some(drawn) = drawn {
             // The rule of three: of sets worse than the worst seen, more would have been drawn.
-            let hundredths = 30_000_u64.div_ceil(*drawn);
+            let hundredths = 30_000_u64.div_ceil(*drawn).min(10_000);
             let (percent, rest) = (hundredths / 100, hundredths % 100);
             let share = format!("{percent}.{rest:02} %");
             let _ = write!(text, "; {drawn} drawn: with 95 % confidence, at most {share} of all sets are worse");

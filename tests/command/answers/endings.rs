@@ -55,7 +55,7 @@ fn answers_that_cannot_be_written_are_failures() {
     for words in ["--help", "plan -h", "--version", "planners", "--torus 4 -q", "explain C001"] {
         let output = bench.shell(&format!("synth {words} >/dev/full"));
         assert_eq!(output.status.code(), Some(2), "{words}");
-        assert!(text(&output.stderr).starts_with("error: cannot write standard output: "), "{words}");
+        assert!(text(&output.stderr).starts_with("error: cannot write to standard output: "), "{words}");
     }
 }
 

@@ -17,6 +17,39 @@ fn bench() -> Bench {
     bench
 }
 
+/// 64 KiB are 3.2 times 20 KiB: four whole chunks would be a quarter more bytes than there are.
+#[test]
+fn messages_are_hardly_rounded_up_unless_parts_are_stated() {
+    let bench = Bench::new();
+    bench.write(
+        "job.json",
+        r#"[{"collective": "all_gather", "groups": "x", "bytes": "64KiB"},
+            {"collective": "all_to_all", "groups": "y", "bytes": "20KiB"}]"#,
+    );
+    for words in ["", "--parts auto"] {
+        bench.ended(0, &format!("--torus 3x3 --fail 0,1 --job job.json {words} -q -o job.out.json"));
+        let job: Value = serde_json::from_slice(&bench.read("job.out.json")).unwrap();
+        let parts = |at: usize| job["schedules"][at]["collective"]["parts"].as_u64().unwrap();
+        assert_eq!(5 * parts(0), 16 * parts(1), "{words}");
+    }
+}
+
+/// Beside a vector of one byte, a broadcast in thousands of parts takes hardly longer than alone.
+#[test]
+fn messages_of_very_unlike_sizes_may_run_one_after_another() {
+    let bench = Bench::new();
+    bench.write(
+        "job.json",
+        r#"[{"collective": "all_reduce", "bytes": 1},
+            {"collective": "broadcast", "bytes": 1024, "groups": [[2, 7, 6, 0, 5, 4, 1], [3]], "relays": false}]"#,
+    );
+    bench.ended(0, "--torus 4x2 --capacity 2,1 --job job.json --parts 3 -q -o job.out.json");
+    let verdict = bench.ended(0, "verify job.out.json --format json");
+    let verdict: Value = serde_json::from_slice(&verdict.stdout).unwrap();
+    let width = &verdict["files"][0]["figures"]["total_width"];
+    assert!(width["gap"].as_f64().is_some_and(|gap| gap < 0.02), "{width}");
+}
+
 #[test]
 fn a_job_is_planned_judged_and_taken_apart() {
     let bench = bench();

@@ -179,6 +179,36 @@ fn all_planners_are_listed() {
 }
 
 #[test]
+fn nothing_moves_in_as_many_steps_as_are_asked_for() {
+    let bench = Bench::new();
+    for words in
+        ["--torus 1", "--torus 5 --fail-rank 0 --group 0,1", "--torus 5 --fail-rank 0 --group 0,1 --planner smt"]
+    {
+        bench.ended(0, &format!("{words} --steps 3 -q -o three.json"));
+        let file: serde_json::Value = serde_json::from_slice(&bench.read("three.json")).expect("JSON");
+        assert_eq!(file["steps"].as_array().map(Vec::len), Some(3), "{words}");
+        bench.ended(0, "verify three.json");
+    }
+}
+
+#[test]
+fn the_command_of_a_plan_writes_its_file() {
+    let bench = Bench::new();
+    bench.write("machine.json", r#"{"torus": [4, 4]}"#);
+    std::fs::rename(bench.folder.path().join("machine.json"), bench.folder.path().join("my machine.json"))
+        .expect("moved");
+    for machine in ["--torus 4x4", "--topology 'my machine.json'"] {
+        for form in ["compact", "explicit"] {
+            bench.shell(&format!("synth {machine} --form {form} -q -o one.json"));
+            let file: serde_json::Value = serde_json::from_slice(&bench.read("one.json")).expect("JSON");
+            let command = file["origin"]["command"].as_str().expect("a command");
+            let again = bench.shell(&format!("{command} -q"));
+            assert_eq!(again.stdout, bench.read("one.json"), "{command}");
+        }
+    }
+}
+
+#[test]
 fn refutations_leave_proofs_and_better_schedules() {
     let bench = Bench::new();
     let narrow = "--torus 4 --collective all_reduce --parts 3 --planner smt --steps 2 --width 3";
@@ -193,6 +223,12 @@ fn refutations_leave_proofs_and_better_schedules() {
     let mut files = bench.names();
     files.sort();
     assert_eq!(files, ["no.drat", "no.drat.cnf", "no.lrat", "no.lrat.cnf"]);
+    // Both files or none, and the form by the name before `.gz`.
+    std::fs::create_dir(bench.folder.path().join("folder")).expect("a folder");
+    bench.ended(2, &format!("{narrow} --proof folder"));
+    assert!(!bench.folder.path().join("folder.cnf").exists());
+    let packed = bench.ended(3, &format!("{narrow} --proof packed.lrat.gz"));
+    assert!(String::from_utf8_lossy(&packed.stderr).contains("LRAT proof written to packed.lrat.gz"));
     bench.run("--torus 4 --planner smt --steps 4 --width 6 -o s.json").assert().code(0);
     bench.run("polish s.json -o p.json").assert().code(0);
     bench.run("verify p.json").assert().code(0);

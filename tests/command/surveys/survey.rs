@@ -166,6 +166,7 @@ fn what_cannot_be_surveyed_is_said() {
         ("survey --torus 8x8x8 --cables 9 -o s", "--sample 1000 draws some"),
         ("survey --torus 4 --cables 1 --shard 4/3 -o s", "as in 3/64"),
         ("survey merge nowhere -o s", "holds no survey.json"),
+        ("survey --torus 3x3 --ranks 8,9 -o s", "sets of 9 ranks leave no rank alive"),
     ] {
         let output = bench.ended(2, words);
         assert!(text(&output.stderr).contains(said), "{words}: {}", text(&output.stderr));
@@ -186,6 +187,71 @@ fn no_more_sets_are_drawn_than_there_are() {
         "{said}"
     );
     assert!(text(&bench.ended(0, "survey --torus 4x4 --cables 2 --sample 5 -q -o few").stdout).contains("5 drawn"));
+    // All but one of 84 sets, 7 of which disconnect: none is drawn twice.
+    bench.ended(0, "survey --torus 3x2 --cables 3 -q -o all");
+    bench.ended(0, "survey --torus 3x2 --cables 3 --sample 83 -q -o most");
+    let classes = |folder: &str| -> Vec<(Value, u64)> {
+        let survey: Value = serde_json::from_slice(&bench.read(&format!("{folder}/survey.json"))).expect("JSON");
+        let records = survey["records"].as_array().expect("records").iter().skip(1);
+        records.map(|record| (record["set"].clone(), record["sets"].as_u64().expect("a number"))).collect()
+    };
+    let sets: u64 = classes("most").iter().map(|(_, sets)| sets).sum();
+    assert_eq!(sets, 83);
+    for (set, drawn) in classes("most") {
+        let there_are = classes("all").into_iter().find(|(other, _)| *other == set).expect("a class").1;
+        assert!(drawn <= there_are, "{set}: {drawn} of {there_are}");
+    }
+    let said = text(&bench.ended(0, "survey --torus 3x2 --cables 3 --sample 2 -q -o two").stdout);
+    assert!(said.contains("at most 100.00 % of all sets are worse"), "{said}");
+}
+
+#[test]
+fn a_cable_with_one_direction_left_may_fail_too() {
+    let bench = Bench::new();
+    let said = bench.stdout("survey --torus 4 --fail-link 0,1 --cables 1 -q -o s");
+    assert!(said.contains("3 of 4 sets disconnect"), "{said}");
+    assert!(text(&bench.read("s/table.csv")).contains("all_to_all,cable,1,\"0-1\",1,planned,3"));
+    bench.ended(0, "fallbacks build --torus 4 --fail-link 0,1 --cables 1 -q -o set");
+    bench.ended(0, "fallbacks get set --fail 0,1 -o got.json");
+    bench.ended(0, "verify got.json");
+    bench.ended(0, "fallbacks get set --fail-link 1,0 -o link.json");
+}
+
+#[test]
+fn parts_that_were_changed_are_refused_or_planned_again() {
+    let bench = Bench::new();
+    let words = "survey --torus 3x3 --cables 1,2 -q";
+    bench.ended(0, &format!("{words} -o whole"));
+    let whole = files(&bench, "whole");
+    bench.ended(0, &format!("{words} --shard 1/2 -o one"));
+    bench.ended(0, &format!("{words} --shard 2/2 -o two"));
+    let kept: Value = serde_json::from_slice(&bench.read("one/survey.json")).expect("JSON");
+    let last = kept["records"].as_array().expect("records").len() - 1;
+    let change = |key: &str, value: Value| {
+        let mut changed = kept.clone();
+        changed["records"][last][key] = value;
+        bench.write("one/survey.json", &changed.to_string());
+    };
+    for (key, value, said) in [
+        ("sets", Value::from(7), "sets, and there are"),
+        ("number", 99.into(), "a class has the number 99"),
+        ("set", serde_json::json!(["0-1"]), "has 1 failure, not 2"),
+    ] {
+        change(key, value);
+        let output = bench.ended(2, "survey merge one two two -o merged");
+        assert!(text(&output.stderr).contains(said), "{output:?}");
+    }
+    change("sets", Value::from(7));
+    bench.ended(0, &format!("{words} --shard 1/2 -o one"));
+    bench.ended(0, "survey merge one two -o merged");
+    assert_eq!(files(&bench, "merged"), whole);
+    // Two accounts of the machine as it is.
+    let mut other = kept.clone();
+    other["records"][0]["outcome"]["planned"]["steps"] = 99.into();
+    fs::create_dir(bench.folder.path().join("other")).expect("a folder");
+    bench.write("other/survey.json", &other.to_string());
+    let output = bench.ended(2, "survey merge one other two -o merged");
+    assert!(text(&output.stderr).contains("two parts disagree on the machine as it is"), "{output:?}");
 }
 
 #[test]

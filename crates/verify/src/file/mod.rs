@@ -35,7 +35,7 @@ pub enum FileError {
     ReadAlready,
     #[error("{} is not text: line {line} is not UTF-8", name(path, "standard input"))]
     NotText { path: PathBuf, line: usize },
-    #[error("cannot write {}: {source}", name(path, "standard output"))]
+    #[error("cannot write {}: {source}", name(path, "to standard output"))]
     Write { path: PathBuf, source: io::Error },
 }
 

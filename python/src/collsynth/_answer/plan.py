@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -31,8 +32,10 @@ REDUCE = 1
 class Plan:
     """A verified schedule. Immutable; only `plan` and `load` make one, and only of what the judge vouches for."""
 
-    def __init__(self, schedule: _collsynth.Schedule) -> None:
+    def __init__(self, schedule: _collsynth.Schedule, told: Mapping[str, str] | None = None) -> None:
         self._schedule = schedule
+        # What planning told in another process, which no file states.
+        self._told = told
         # What the adapters run; see `_running`.
         self._tables: Tables | None = None
 
@@ -78,11 +81,11 @@ class Plan:
 
         Raises `UsageError` if that takes more memory than the judge grants (2 GiB, or what SYNTH_MAX_MEMORY states).
         """
-        return self if self.form == "explicit" else Plan(self._schedule.expanded())
+        return self if self.form == "explicit" else Plan(self._schedule.expanded(), self._told)
 
     def compact(self) -> Plan:
         """The same in the compact form, as `synth convert --to compact` has it. Raises `UsageError` if it has none."""
-        return self if self.form == "compact" else Plan(self._schedule.compact())
+        return self if self.form == "compact" else Plan(self._schedule.compact(), self._told)
 
     @cached_property
     def demand(self) -> NDArray[np.int64] | None:
@@ -128,7 +131,7 @@ class Plan:
     @property
     def stopped(self) -> str:
         """Why planning stopped: `finished` or `time limit`."""
-        return self._schedule.stopped
+        return self._tells()["stopped"]
 
     @cached_property
     def planner(self) -> str | None:
@@ -145,7 +148,7 @@ class Plan:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """All figures, as `synth --format json` prints them."""
-        figures: dict[str, Any] = json.loads(self._schedule.figures)
+        figures: dict[str, Any] = json.loads(self._tells()["figures"])
         return figures
 
     @cached_property
@@ -215,8 +218,13 @@ class Plan:
         schedule, was = self._schedule.renumbered()
         return Plan(schedule), was
 
+    def _tells(self) -> Mapping[str, str]:
+        """Why planning stopped, the figures as JSON, and those for people."""
+        one = self._schedule
+        return self._told or {"stopped": one.stopped, "figures": one.figures, "text": one.text}
+
     def __str__(self) -> str:
-        return self._schedule.text
+        return self._tells()["text"]
 
     def __repr__(self) -> str:
         figures = f"{self.steps} steps (bound {self.steps_bound}), volume {self.volume} (bound {self.bound})"
@@ -234,7 +242,7 @@ class Plan:
         return hash(self.to_json())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self.to_json(),))
+        return (_restored, (self.to_json(), self._tells()))
 
 
 class Program:
@@ -299,11 +307,13 @@ def text_of(file: str | os.PathLike[str] | bytes | Mapping[str, Any]) -> tuple[s
                 file = opened.read()
         except OSError as error:
             raise of_file(error, name) from None
+        except ValueError:
+            raise UsageError(f"a path has no zero byte: {name!r}") from None
     try:
         return name, (gzip.decompress(file) if file[:2] == b"\x1f\x8b" else file).decode()
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _restored(text: str) -> Plan:
-    return Plan(_collsynth.holding("pickle", text))
+def _restored(text: str, told: Mapping[str, str]) -> Plan:
+    return Plan(_collsynth.holding("pickle", text), told)

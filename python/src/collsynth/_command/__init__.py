@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _collsynth
 from .._answer.plan import Plan, Program, load
 from .._errors import Error, UsageError, as_typed, check_readable
-from .._question.groups import group_words
+from .._question.groups import check_relays, group_words
 from .._question.names import (
     BoundOptions,
     CompareOptions,
@@ -189,8 +189,10 @@ def import_(
     check_readable(path)
     with TemporaryDirectory() as folder:
         machine = None if topology is None else topology_of(topology)
-        if machine is None and groups is not None:
-            raise UsageError("groups are those of a topology: state it")
+        if machine is None:
+            check_relays(groups, relays)
+            if groups is not None:
+                raise UsageError("groups are those of a topology: state it")
         on = [] if machine is None else machine_file(machine, folder)
         within = [] if machine is None else group_words(machine, groups, relays)
         stated = option_words(options, ImportOptions, machine, folder, bool(within))

@@ -50,12 +50,11 @@ class Question:
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory() as folder:
-            words = self.topology.command_words
-            machine = machine_file(self.topology, folder) if words is None else words
+            machine = machine_words(self.topology, folder)
             stated = option_words(self.options, self.known, self.topology, folder, bool(self.groups))
             name = "bound" if self.name == "bounds" else self.name
             line = [name, *machine, "--collective", self.collective, *self.groups, *stated, *others]
-            return call(line, self.options, "", progress)
+            return in_place(call(line, self.options, "", progress), self.topology, folder)
 
 
 def call(
@@ -91,6 +90,21 @@ def message_of(notes: str) -> tuple[str, str | None]:
     """The message and the hint that the command printed, without the name of standard input."""
     message, _, hint = notes.strip().removeprefix("error: ").removeprefix("-: ").partition("\nhint: ")
     return message, hint or None
+
+
+def machine_words(topology: Topology, folder: str) -> list[str]:
+    """The options that state a machine. What was read from a file is as it was then."""
+    words = topology.command_words
+    return machine_file(topology, folder) if words is None or "--topology" in words else words
+
+
+def in_place(answer: str, topology: Topology, folder: str) -> str:
+    """An answer whose command lines name the file that a machine was read from."""
+    words = topology.command_words
+    if words is None or "--topology" not in words:
+        return answer
+    [written] = machine_file(topology, folder)[1:]
+    return answer.replace(json.dumps(written)[1:-1] + " ", json.dumps(" ".join(words[1:]))[1:-1] + " ")
 
 
 def machine_file(topology: Topology, folder: str) -> list[str]:

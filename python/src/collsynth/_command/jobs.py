@@ -15,7 +15,7 @@ from .._question.groups import Blocks, members_of
 from .._question.names import JobCollective, PlanOptions, Progress, check_options
 from .._question.topology import Topology, topology_of
 from .._question.words import option_words
-from .asking import call, machine_file
+from .asking import call, in_place, machine_words
 
 if TYPE_CHECKING:
     from .._answer.pages import Page
@@ -125,10 +125,9 @@ def plan_job(
     asked = [_asked(machine, number, one) for number, one in enumerate(_mappings(collectives))]
     options = {"parts": parts, "steps": steps, "max_steps": max_steps, "time_limit": time_limit, "seed": seed}
     with TemporaryDirectory() as folder:
-        stated = machine.command_words
-        on = machine_file(machine, folder) if stated is None else stated
-        words = [*on, *option_words(options, PlanOptions, machine)]
+        words = [*machine_words(machine, folder), *option_words(options, PlanOptions, machine)]
         text = call(["plan", *words, "--job", "-", "-o", "-", "-q"], {"threads": threads}, json.dumps(asked), progress)
+        text = in_place(text, machine, folder)
     return PlannedJob("the job", text)
 
 
@@ -152,12 +151,16 @@ def _asked(machine: Topology, number: int, stated: Mapping[str, Any]) -> dict[st
     check_options(f"collective {number}", stated, JobCollective)
     one = dict(stated)
     groups, root = one.get("groups"), one.get("root")
+    if groups is not None and one.get("blocks") is not None:
+        raise UsageError(f"collective {number}: groups and blocks exclude each other", "leave one of them out")
     if isinstance(groups, Blocks):
         one["blocks"] = list(one.pop("groups").extents)
     elif groups is not None and not isinstance(groups, str):
         one["groups"] = members_of(machine, groups)
-    if root is not None and groups is None:
+    if root is not None and groups is None and one.get("blocks") is None:
         one["root"] = machine.rank(root)
+    elif isinstance(root, Sequence):
+        raise UsageError(f"collective {number}: root is {root!r}: in groups, it is the place of a member, from 0")
     try:
         json.dumps(one)
     except (TypeError, ValueError):

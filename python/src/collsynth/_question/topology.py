@@ -55,7 +55,7 @@ class Topology:
     @staticmethod
     def graph(ranks: int, links: Iterable[tuple[int, int] | tuple[int, int, int]]) -> Topology:
         """A graph of directed links: (from, to) or (from, to, capacity)."""
-        whole = [(link[0], link[1], link[2] if len(link) == 3 else 1) for link in links]
+        whole = [_link(link) for link in links]
         for start, end, capacity in whole:
             numbers = {"a rank": start, "the end of a link": end, "a capacity": capacity}
             for what, number in numbers.items():
@@ -79,7 +79,8 @@ class Topology:
         from .._answer.plan import text_of
 
         name, text = text_of(path)
-        return _typed(Machine.parse(text, name), (("--topology", name),))
+        is_file = isinstance(path, (str, os.PathLike))
+        return _typed(Machine.parse(text, name), (("--topology", name),) if is_file else None)
 
     def fail_cable(self: _Self, start: Rank, end: Rank | str, dim: str | None = None) -> _Self:
         """The same with both links of a cable failed; `dim` (`x`, or `x+` from `start`) where two join them.
@@ -100,7 +101,7 @@ class Topology:
         """
         failed = self
         for one in _listed(rank):
-            word = _word(one)
+            word = self._rank_word(one)
             if failed._machine.rank(word) in failed._machine.live_ranks:
                 failed = self._of(failed._machine.fail_rank(word), failed._with("--fail-rank", word))
         return failed
@@ -123,8 +124,8 @@ class Topology:
         return self._of(machine, None)
 
     def _fail(self: _Self, option: str, start: Rank, end: Rank | str, dim: str | None, both: bool) -> _Self:
-        end = end if isinstance(end, str) else _word(end)
-        stated = ",".join((_word(start), end) + (() if dim is None else (dim,)))
+        end = end if isinstance(end, str) else self._rank_word(end)
+        stated = ",".join((self._rank_word(start), end) + (() if dim is None else (dim,)))
         try:
             machine = self._machine.fail(stated, both)
         except UsageError as error:
@@ -194,7 +195,17 @@ class Topology:
 
     def rank(self, rank: Rank) -> int:
         """The number of a rank."""
-        return self._machine.rank(_word(rank))
+        return self._machine.rank(self._rank_word(rank))
+
+    def _rank_word(self, rank: Rank) -> str:
+        """A rank as the command line has it, where one coordinate is no number of a rank."""
+        shape = self._machine.torus_shape
+        if isinstance(rank, tuple) and len(rank) == 1 and (shape is None or len(shape[0]) > 1):
+            dimensions = "a graph has none" if shape is None else f"this torus has {len(shape[0])}"
+            raise UsageError(
+                f"{rank!r} has a coordinate for one dimension, and {dimensions}", "a rank is a number, too"
+            )
+        return _word(rank)
 
     def to_json(self) -> str:
         """The topology file, byte for byte as `synth topology --format json` writes it."""
@@ -334,13 +345,24 @@ def _restored(text: str, words: tuple[tuple[str, str], ...] | None) -> Topology:
     return _typed(Machine.parse(text, "topology"), words)
 
 
+def _link(stated: Any) -> tuple[int, int, int]:
+    """A link of a graph: both ends, and its capacity."""
+    numbers = list(stated) if isinstance(stated, Iterable) and not isinstance(stated, str) else []
+    if len(numbers) not in (2, 3):
+        raise UsageError(f"a link is (from, to) or (from, to, capacity), not {stated!r}")
+    return numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 1
+
+
 def _each(what: str, stated: Any, single: type) -> list[Any]:
     """What was stated once for all dimensions, or for each."""
     if isinstance(stated, single):
         return [stated]
     if isinstance(stated, str) or not isinstance(stated, Iterable):
         raise UsageError(f"{what} is stated once, or for each dimension in a list, not as {stated!r}")
-    return list(stated)
+    each = list(stated)
+    if not each:
+        raise UsageError(f"{what} is stated once, or for each dimension in a list, and this one is empty")
+    return each
 
 
 def _listed(rank: Any) -> list[Any]:

@@ -37,11 +37,15 @@ def option_words(
     """
     words = []
     for name, value in options.items():
-        if name == "threads" or value is None or value is False:
+        if name == "threads" or value is None:
             continue
-        words.append("--" + name.replace("_", "-"))
-        if value is True and "bool" in str(known.__annotations__[name]):
+        option = "--" + name.replace("_", "-")
+        if "bool" in str(known.__annotations__[name]):
+            if not isinstance(value, bool):
+                raise UsageError(f"{name} is True or False, not {value!r}")
+            words += [option] if value else []
             continue
+        words.append(option)
         if name in ("root", "rank"):
             word = _rank(name, value, topology, in_groups)
         elif name == "demand":
@@ -60,7 +64,7 @@ def is_path(value: Any) -> bool:
 def threads_of(options: Mapping[str, Any]) -> int | None:
     """The number of threads to work with, if it is stated."""
     threads = options.get("threads")
-    if threads is not None and not (isinstance(threads, int) and 1 <= threads <= MOST_THREADS):
+    if threads is not None and not 1 <= whole_number("threads", threads) <= MOST_THREADS:
         raise UsageError(f"threads is {threads!r}: it lies between 1 and {MOST_THREADS}")
     return threads
 
@@ -120,8 +124,11 @@ def _word(name: str, value: Any, takes_several: bool) -> str:
         return f"{quantity(name, 'bandwidth', value)}B/s"
     if takes_several and hasattr(value, "__iter__"):
         return ",".join(_word(name, one, False) for one in value)
-    if name in SIZES and isinstance(value, float):
-        return str(int(quantity(name, "bytes", value)))
+    if name in SIZES:
+        size = quantity(name, "bytes", value)
+        if size != int(size):
+            raise UsageError(f"{name} is a whole number of bytes, not {value!r}")
+        return str(int(value))
     return str(_seed(value) if name == "seed" else whole_number(name, value))
 
 
@@ -145,9 +152,11 @@ def _demand_file(demand: Any, folder: str | None) -> str:
 
 def _seed(seed: int) -> int:
     try:
-        number = int(seed.__index__())
+        number = None if isinstance(seed, bool) else int(seed.__index__())
     except (AttributeError, TypeError):
-        raise UsageError(f"seed is a whole number, not {seed!r}") from None
+        number = None
+    if number is None:
+        raise UsageError(f"seed is a whole number, not {seed!r}")
     if not 0 <= number < 2**64:
         raise UsageError(f"seed is {seed}: it lies between 0 and 2^64 - 1")
     return number

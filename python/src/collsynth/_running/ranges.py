@@ -116,10 +116,10 @@ class Ranges:
                 self._receive(tag, *transfers)
         self.steps = [step for step in self.steps if step != Step()]
 
-    def run(self, arrays: Sequence[Any], add: Callable[..., Any], transport: Transport) -> None:
-        """Runs all steps on these four arrays."""
+    def run(self, arrays: Sequence[Any], add: Callable[..., Any], transport: Transport, zero: Any = 0) -> None:
+        """Runs all steps on these four arrays, whose type of elements has this zero."""
         for whole in self.holes:
-            arrays[OUTPUT][whole.start : whole.stop] = 0
+            arrays[OUTPUT][whole.start : whole.stop] = zero
         for source, target in self.copies:
             _copy(arrays, source, target)
         for step in self.steps:

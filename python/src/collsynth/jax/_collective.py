@@ -77,12 +77,15 @@ class Collective(abc.ABC):
         own = self._row(tables)
         known, shapes = self._plan_tables, self._shapes
         shape = shapes.block_shape(x.shape)
+        if shapes.output_blocks == 0:
+            # Of an all_to_allv without a chunk.
+            return x
         # An operand that is the same everywhere becomes a device's own, for JAX's account of that. XLA drops this.
         x = jnp.where(own[0] < 0, x, x)
         chunks = self._carry_out(to_tiles(x, shapes.input_blocks, known.block_slots), own, numbers)
         rows = from_tiles(chunks, shapes.output_blocks, shape)
         if known.kind == "all_reduce_gathered":
-            return rows.sum(axis=0, dtype=rows.dtype)
+            return self._summed(rows)
         return rows if shapes.has_output_rows else rows[0]
 
     def on_mesh(self, mesh: Mesh) -> Callable[[Array], Array]:
@@ -122,6 +125,10 @@ class Collective(abc.ABC):
 
         `numbers` are the places of the ranks as `lax.ppermute` counts.
         """
+
+    def _summed(self, rows: Array) -> Array:
+        """The sum of the rows that a rank gathered."""
+        return rows.sum(axis=0, dtype=rows.dtype)
 
     def _mesh_numbers(self) -> Ints:
         """By rank, the number of its place along `axis_names` as `lax.ppermute` counts: in the order of the mesh."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import dtypes, lax
 
 from .._answer.plan import Plan
 from .._errors import UsageError
@@ -79,7 +79,8 @@ class PermuteCollective(Collective):
         super().__init__(plan, axis_names, axis_index_groups)
         # What is only moved stays as it is.
         kept = None if sums_in is None else element_type("sums_in", sums_in)
-        self._sums_in = kept if self._plan_tables.adds else None
+        sums = self._plan_tables.adds or self._plan_tables.kind == "all_reduce_gathered"
+        self._sums_in = kept if sums else None
         rows = self._placed = rows_for_permutes(self._plan_tables)
         blocks = [rows.start, rows.end, rows.filled]
         self._begin = sum(block.shape[1] for block in blocks)
@@ -104,12 +105,26 @@ class PermuteCollective(Collective):
         return self._permutations
 
     def _carry_out(self, chunks: Array, own: Array, numbers: Ints) -> Array:
-        if self._sums_in is None:
+        if self._sums_in is None or not self._plan_tables.adds:
             return _carried_out(_Program(self, numbers), chunks, own)
-        if not np.can_cast(chunks.dtype, self._sums_in):
-            raise UsageError(f"sums_in={str(self._sums_in)!r} does not hold every {chunks.dtype} of the operand")
-        summed: Array = _carried_out(_Program(self, numbers, chunks.dtype), chunks.astype(self._sums_in), own)
+        kept = self._kept(chunks)
+        summed: Array = _carried_out(_Program(self, numbers, chunks.dtype), chunks.astype(kept), own)
         return summed.astype(chunks.dtype)
+
+    def _summed(self, rows: Array) -> Array:
+        kept = rows.dtype if self._sums_in is None else self._kept(rows)
+        return rows.sum(axis=0, dtype=kept).astype(rows.dtype)
+
+    def _kept(self, values: Array) -> Any:
+        """The type that sums of these are kept in."""
+        if dtypes.canonicalize_dtype(self._sums_in) != self._sums_in:
+            raise UsageError(
+                f"sums_in={str(self._sums_in)!r}: JAX keeps no 64 bits as it is configured",
+                'jax.config.update("jax_enable_x64", True) has it keep them',
+            )
+        if not np.can_cast(values.dtype, self._sums_in):
+            raise UsageError(f"sums_in={str(self._sums_in)!r} does not hold every {values.dtype} of the operand")
+        return self._sums_in
 
 
 class _Program:

@@ -136,10 +136,12 @@ impl PlanCommand {
         Ok((request, problem?))
     }
 
-    /// The command line that gives the same schedule, without the options of its output.
+    /// The command line that gives the same file, wherever it is written.
     pub fn line(&self, machine: &[String], goal: &Goal<'_>) -> String {
-        let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt)];
-        once("synth".to_owned()).chain(stated.into_iter().flatten()).collect::<Vec<_>>().join(" ")
+        let form = self.form.as_ref().and_then(ValueEnum::to_possible_value);
+        let form = form.iter().flat_map(|form| ["--form".to_owned(), form.get_name().to_owned()]).collect();
+        let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt), form];
+        once("synth".to_owned()).chain(stated.into_iter().flatten()).map(quoted).collect::<Vec<_>>().join(" ")
     }
 
     /// Has a plan judged, in the form that is asked for.
@@ -282,6 +284,12 @@ pub fn verified<S: Stated>(plan: Plan<S>, origin: Option<Origin>) -> Result<Veri
     let planner = plan.planner;
     let solution = Solution { origin, ..plan.into() };
     Verified::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
+}
+
+/// A word as a shell reads it.
+fn quoted(word: String) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.,:/=+@%".contains(letter);
+    if word.chars().all(is_plain) && !word.is_empty() { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// A planner's bug ends here, and nothing is written.

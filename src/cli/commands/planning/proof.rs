@@ -14,7 +14,8 @@ pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, p
     let bounds = control.bounds(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
     let sharper = SharperBounds::new(problem, &bounds, control);
     let task = Task { sharper: Some(&sharper), steps: goal.steps, seed: goal.seed, ..Task::new(problem, &bounds) };
-    let form = match path.extension().is_some_and(|extension| extension == "lrat") {
+    let name = path.to_string_lossy();
+    let form = match name.trim_end_matches(".gz").ends_with(".lrat") {
         true => ProofForm::Lrat,
         false => ProofForm::Drat,
     };
@@ -24,10 +25,9 @@ pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, p
         return Err(stopped.hint("allow more time with --time-limit"));
     };
     let formula = PathBuf::from(format!("{}.cnf", path.display()));
-    output::write_file(&formula, &proof.dimacs)?;
-    output::write_file(path, &proof.proof)?;
+    output::write_files(vec![(formula.clone(), proof.dimacs), (path.to_owned(), proof.proof)])?;
     let name = if form == ProofForm::Lrat { "LRAT" } else { "DRAT" };
-    let (formula, size) = (formula.display(), &proof.formula);
+    let (formula, size) = (formula.display(), proof.formula);
     note(&format!(
         "{name} proof written to {}; it refutes {formula}: {} variables, {} clauses",
         path.display(),

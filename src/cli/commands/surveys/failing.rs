@@ -29,9 +29,10 @@ struct Stated {
 }
 
 /// The name of a unit of a family: `2-3` for a cable, `2>3` for a link, `5` for a rank. Of two cables between the same
-/// ranks, the direction tells: `0-1,x+`. Where ranks have names, they follow: `2-3 (node2-node3)`.
-pub fn name(topology: &Topology, unit: &Unit) -> String {
-    let one = |id: LinkId, sign: char| {
+/// ranks, the direction tells: `0-1,x+`. Where ranks have names, they follow: `2-3 (node2-node3)`. `sign` stands between
+/// ranks.
+pub fn name(topology: &Topology, unit: &Unit, sign: char) -> String {
+    let one = |id: LinkId| {
         let link = topology.link(id);
         let doubled = topology.links_between(link.from, link.to).count() > 1;
         let direction = link.direction.filter(|_| doubled).map(|direction| format!(",{direction}")).unwrap_or_default();
@@ -39,10 +40,11 @@ pub fn name(topology: &Topology, unit: &Unit) -> String {
         let names = names.map(|(from, to)| format!(" ({from}{sign}{to})")).unwrap_or_default();
         format!("{}{sign}{}{direction}{names}", link.from, link.to)
     };
-    match (unit.links.as_slice(), unit.ranks.first()) {
-        ([link], _) => one(*link, '>'),
-        ([link, ..], _) => one(*link, '-'),
-        ([], rank) => rank.map(|&rank| topology.numbered_name(rank)).unwrap_or_default(),
+    // A cable is called the same, whichever of its directions are left.
+    let lower = |link: LinkId| topology.opposite(link).filter(|_| sign == '-').map_or(link, |back| link.min(back));
+    match (unit.links.first(), unit.ranks.first()) {
+        (Some(&link), _) => one(lower(link)),
+        (None, rank) => rank.map(|&rank| topology.numbered_name(rank)).unwrap_or_default(),
     }
 }
 
@@ -84,9 +86,13 @@ pub fn read(path: &Path, topology: &Topology) -> Result<Vec<(String, Unit)>, Fai
     };
     let units: Vec<(String, Unit)> = groups.units.into_iter().map(one).collect::<Result<_, _>>()?;
     for (index, (name, unit)) in units.iter().enumerate() {
-        if units[..index].iter().any(|(other, same)| other == name || same == unit) {
-            return Err(wrong(format!("{name} is there twice")));
-        }
+        let Some((other, _)) = units[..index].iter().find(|(other, same)| other == name || same == unit) else {
+            continue;
+        };
+        return Err(wrong(match other == name {
+            true => format!("{name} is there twice"),
+            false => format!("{name} fails what {other} does"),
+        }));
     }
     Ok(units)
 }

@@ -27,12 +27,17 @@ pub fn merge(parts: &[PathBuf], output: &Path) -> Result<Ending, Failure> {
     whole.records.sort_by_key(|record| record.number);
     whole.records.dedup();
     if let Some(twice) = whole.records.windows(2).find(|pair| pair[0].number == pair[1].number) {
-        return Err(Failure::usage(format!("two parts disagree on {}", twice[0].set.join(" "))));
+        let set = if twice[0].set.is_empty() { "the machine as it is".to_owned() } else { twice[0].set.join(" ") };
+        return Err(Failure::usage(format!("two parts disagree on {set}")));
     }
     if whole.records.len() < whole.expected() {
         let missing = whole.expected() - whole.records.len();
         return Err(Failure::usage(format!("{missing} of {} classes are in none of these parts", whole.expected()))
             .hint("give the folders of all parts"));
+    }
+    if let Some(flaw) = whole.flaw() {
+        return Err(Failure::usage(format!("these parts are no survey: {flaw}"))
+            .hint("survey the part again that was changed since it was written"));
     }
     survey_store::write(output, &whole)?;
     output::print(&whole.to_text())?;

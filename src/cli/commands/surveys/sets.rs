@@ -40,7 +40,7 @@ fn number(word: &str) -> Result<usize, String> {
 /// A family of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Both directions of a cable.
+    /// Both directions of a cable, or the one that is left.
     Cable,
     /// One direction.
     Link,
@@ -102,11 +102,12 @@ impl Family {
 
     /// All live units of a machine, with their names; of switches, those between cells of a period.
     pub fn units(self, topology: &Topology, period: &[u32]) -> Result<Vec<(String, Unit)>, Failure> {
-        let named = |unit: Unit| (name(topology, &unit), unit);
+        let named =
+            |units: Vec<Unit>, sign| units.into_iter().map(|unit| (name(topology, &unit, sign), unit)).collect();
         Ok(match self {
-            Self::Cable => symmetry::cables(topology).into_iter().map(named).collect(),
-            Self::Link => symmetry::links(topology).into_iter().map(named).collect(),
-            Self::Rank => symmetry::ranks(topology).into_iter().map(named).collect(),
+            Self::Cable => named(symmetry::cables(topology), '-'),
+            Self::Link => named(symmetry::links(topology), '>'),
+            Self::Rank => named(symmetry::ranks(topology), ' '),
             Self::Switch => {
                 let wrong =
                     |error| Failure::usage(error).hint("--period states the extents of a cell, as in --period 2x2x2");

@@ -1,6 +1,6 @@
 //! `synth survey`: what failures cost, for every set of failures up to symmetry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -142,6 +142,13 @@ struct Task {
     sets: u64,
 }
 
+impl Task {
+    /// Is this what became of it?
+    fn is_of(&self, record: &Record) -> bool {
+        self.names == record.set && self.sets == record.sets
+    }
+}
+
 impl SurveyCommand {
     pub fn run(&self, given: &Given) -> Result<Ending, Failure> {
         if let Some(SurveySubcommand::Merge(merge)) = &self.command {
@@ -166,7 +173,9 @@ impl SurveyCommand {
         use_threads(self.threads)?;
         let (groups, tasks) = self.tasks(&topology)?;
         let head = self.head(&topology, groups);
-        let (store, known) = Store::open(folder, &head)?;
+        let (store, mut known) = Store::open(folder, &head)?;
+        // What is of no class, or not as its class is, is planned again.
+        known.retain(|record| tasks.get(record.number).is_some_and(|task| task.is_of(record)));
         let records = self.plan_all(&topology, &tasks, &store, known, |number| is_mine(shard, number, &head))?;
         let survey = Survey { head, records };
         let mine = (0..tasks.len()).filter(|&number| is_mine(shard, number, &survey.head)).count();
@@ -292,6 +301,9 @@ impl SurveyCommand {
                     None => Sorted::Kept(Units::new(symmetry::Group::new(topology, |_| true), all)),
                 };
                 for &size in sizes {
+                    if *family == Some(Family::Rank) && size >= topology.live_rank_count() {
+                        return Err(Failure::usage(format!("sets of {size} ranks leave no rank alive")));
+                    }
                     let (classes, drawn) = self.classes(&units, unit, size)?;
                     let sets = classes.iter().map(|(_, sets)| sets).sum();
                     groups.push(group(unit, size, sets, drawn, classes.len()));
@@ -329,14 +341,13 @@ impl SurveyCommand {
             return Ok((classes.into_iter().map(|class| (class.set, class.size)).collect(), None));
         };
         let mut dice = fastrand::Rng::with_seed(self.seed);
-        let drawn: Vec<Vec<u32>> = (0..draws)
-            .map(|_| {
-                let mut set = dice.choose_multiple(0..all as u32, size);
-                set.sort_unstable();
-                set
-            })
-            .collect();
-        let classes: Vec<Vec<u32>> = drawn.par_iter().map(|set| units.canonical(set).class.set).collect();
+        let mut drawn = BTreeSet::new();
+        while (drawn.len() as u64) < draws {
+            let mut set = dice.choose_multiple(0..all as u32, size);
+            set.sort_unstable();
+            drawn.insert(set);
+        }
+        let classes: Vec<Vec<u32>> = drawn.into_par_iter().map(|set| units.canonical(&set).class.set).collect();
         let mut counts = BTreeMap::new();
         classes.into_iter().for_each(|set| *counts.entry(set).or_insert(0) += 1);
         Ok((counts.into_iter().collect(), Some(draws)))

@@ -27,13 +27,18 @@ pub struct Unit {
     pub ranks: Vec<RankId>,
 }
 
-/// The cables of a machine that are live in both directions, by their lower links.
+/// The cables of a machine, as far as they are live: both directions, or the one that is left. By their lower live links.
 pub fn cables(topology: &Topology) -> Vec<Unit> {
-    let pair = |link: LinkId| {
-        let back = topology.opposite(link).filter(|&back| back > link && topology.link(back).alive)?;
-        Some(Unit { links: vec![link, back], ranks: Vec::new() })
+    let live = |link: LinkId| {
+        let back = topology.opposite(link)?;
+        let links = match topology.link(back).alive {
+            true if back < link => return None,
+            true => vec![link, back],
+            false => vec![link],
+        };
+        Some(Unit { links, ranks: Vec::new() })
     };
-    topology.live_links().filter_map(pair).collect()
+    topology.live_links().filter_map(live).collect()
 }
 
 /// The live links of a machine.

@@ -16,7 +16,8 @@
 //! one step. Its chunks have the members of a group in turn as roots.
 //!
 //! Among many ranks that takes minutes. There, and wherever whole messages stay far above the bound, the collectives
-//! are planned one by one, their routes leveled, and their moves [put together](crate::engine::together).
+//! are planned one by one, their routes leveled, and their moves [put together](crate::engine::together); if that is
+//! far above the bound too, they may run one after another.
 //!
 //! # Applies
 //!
@@ -39,6 +40,7 @@
 
 mod chunks;
 mod combined;
+mod in_turn;
 mod negotiated;
 mod prospect;
 mod routes;
@@ -51,6 +53,7 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::planner::arrivals;
 use combined::combined;
+use in_turn::in_turn;
 use negotiated::{negotiated, negotiated_in_parts};
 use prospect::Prospect;
 
@@ -62,6 +65,9 @@ const WORTH_FEWER_STEPS: u64 = 100;
 const COARSE: f64 = 0.02;
 /// Above this, negotiation does not end within minutes.
 const MOST_ARRIVALS_TO_NEGOTIATE: u64 = 50_000_000;
+/// Arrivals times the least width above which negotiation takes longer than to plan collectives alone, which comes
+/// first.
+const MOST_WORK_AT_ONCE: u64 = 1_000_000;
 /// How far above the bound a job in stated parts is near enough, as a share of it.
 const NEAR: f64 = 0.005;
 /// More ranks than this negotiate for a minute: there, moves of collectives that are planned alone come first.
@@ -130,7 +136,8 @@ pub fn plan_job_in_parts(
     let whole = Prospect::new(problems.to_vec(), control)?;
     whole.check_steps(goal)?;
     let has_many_ranks = whole.problems[0].topology().live_rank_count() > MANY_RANKS;
-    let is_hopeless = whole.problems.iter().map(arrivals).sum::<u64>() > MOST_ARRIVALS_TO_NEGOTIATE;
+    let arrivals: u64 = whole.problems.iter().map(arrivals).sum();
+    let is_hopeless = arrivals > MOST_ARRIVALS_TO_NEGOTIATE;
     let cuts = most_chunks > 0;
     let is_enough = |job: &Job| gap(job) <= close;
     // Where messages may be cut, a unit of width that whole ones lose is not lost.
@@ -138,13 +145,22 @@ pub fn plan_job_in_parts(
     let is_whole_enough = |job: &Job| is_enough(job) && (!cuts || job.total_width() as f64 <= (1.0 + close) * volume);
     let stopped = |reason| control.stop().unwrap_or(reason);
     // Whole messages of few ranks take little time, and may be as good as any.
-    let is_quick = !has_many_ranks && !is_hopeless;
+    let is_quick = !has_many_ranks && arrivals.saturating_mul(whole.least_width().into()) <= MOST_WORK_AT_ONCE;
     let first = is_quick.then(|| negotiated(whole.cut(1, control)?, None, goal, control)).transpose().ok().flatten();
     if let Some((job, reason)) = first.as_ref().filter(|(job, _)| is_whole_enough(job) || control.stop().is_some()) {
         return Ok((job.clone(), stopped(*reason)));
     }
     let time = if is_hopeless || first.is_some() { control.clone() } else { control.halfway() };
-    let combined = combined(&whole, cuts, goal, close, &time);
+    let mut combined = combined(&whole, cuts, goal, close, &time);
+    if combined.as_ref().is_none_or(|(job, _)| !is_enough(job)) {
+        let cut = combined.as_ref().map_or(1, |(_, cut)| *cut);
+        let in_turn = whole.cut(cut, control).ok().and_then(|prospect| in_turn(prospect, goal, &time));
+        let other = combined.take();
+        combined = match (in_turn.map(|job| (job, cut)), other) {
+            (Some(job), Some(other)) if !is_better((&job.0, job.1), (&other.0, other.1)) => Some(other),
+            (job, other) => job.or(other),
+        };
+    }
     let has_to_do = |job: &Job| is_hopeless || (has_many_ranks && is_enough(job)) || control.stop().is_some();
     if let Some((job, _)) = combined.as_ref().filter(|(job, _)| has_to_do(job)) {
         return Ok((job.clone(), stopped(StopReason::Finished)));

@@ -1,6 +1,7 @@
 //! Routes of each collective of a job, planned alone.
 
 use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
 
 use super::JobGoal;
 use crate::engine::portfolio::{Effort, plan_bounded};
@@ -9,9 +10,11 @@ use crate::engine::together::leveling::is_trees;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::Planner;
+use crate::model::planner::{Planner, arrivals};
 use crate::planners::trees::spanning_trees::SpanningTrees;
 
+/// Above this, planners that are not quick take minutes.
+const MOST_ARRIVALS: u64 = 100_000;
 /// How far above the bound a plan of one of them is near enough, in percent.
 const NEAR: u64 = 2;
 
@@ -31,14 +34,24 @@ pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) ->
         let planned = |planner: Option<&dyn Planner>, only_quick: bool| {
             let goal = Goal { parts: Parts::Fixed(parts), seed: goal.seed, planner, ..Goal::default() };
             let effort = Effort { near, only_quick, ..Effort::default() };
-            let plan = plan_bounded(coarse.clone(), bounds.clone(), &goal, effort, control)?;
-            Ok(hops(problem, &plan.schedule))
+            Ok(plan_bounded(coarse.clone(), bounds.clone(), &goal, effort, control)?.schedule)
         };
-        let any = planned(None, true).or_else(|_: PlanError| planned(None, false))?;
+        let width = |found: &Result<Schedule, PlanError>| found.as_ref().map_or(u64::MAX, Schedule::total_width);
+        let quick = planned(None, true);
+        let is_far = near.is_some_and(|near| width(&quick) > near) && arrivals(&coarse) <= MOST_ARRIVALS;
+        let slow = (quick.is_err() || is_far).then(|| planned(None, false));
+        let any = match slow {
+            Some(slow) if width(&slow) < width(&quick) => slow?,
+            _ => quick?,
+        };
+        let any = hops(problem, &any);
         // What ranks exchange at once cannot give way to others.
         let trees = match is_trees(&coarse, &any) {
             true => any,
-            false => planned(Some(&SpanningTrees), false).ok().filter(|found| is_trees(&coarse, found)).unwrap_or(any),
+            false => {
+                let trees = planned(Some(&SpanningTrees), false).map(|found| hops(problem, &found));
+                trees.ok().filter(|found| is_trees(&coarse, found)).unwrap_or(any)
+            }
         };
         found.push(split(&trees, problem.parts() / parts));
     }

@@ -19,6 +19,7 @@ use crate::planners::trees::packed_trees::PackedTrees;
 use apart::plan_apart;
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
 
 /// How hard planning tries.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,7 +109,10 @@ pub(crate) fn plan_bounded(
     {
         (planner, outcome) = finished(&task, planner, outcome, control);
     }
-    let Outcome { schedule, stopped, account } = outcome;
+    let Outcome { mut schedule, stopped, account } = outcome;
+    if let Some(steps) = goal.steps.filter(|_| problem.is_trivial()) {
+        schedule = Schedule::of_widths((0..steps).map(|_| 1));
+    }
     let gap = schedule.total_width() > u64::from(bounds.least_width(problem.parts()));
     // Another planner may have been cut short.
     let stopped = if gap && stopped == StopReason::Finished { control.stop().unwrap_or(stopped) } else { stopped };

@@ -12,6 +12,7 @@ use crate::model::error::PlanError;
 use crate::model::planner::Outcome;
 use crate::model::task::Task;
 use crate::planners::searchers::SEARCHERS;
+use collsynth_core::certificate::Scope;
 use collsynth_core::schedule::Schedule;
 
 pub(super) fn search(asking: &mut Asking<'_>) -> Result<Outcome, PlanError> {
@@ -137,7 +138,10 @@ fn check_width(asking: &Asking<'_>) -> Result<(), PlanError> {
     }
     if width < asking.least_width {
         let why = match asking.known_bounds().volume.as_ref().filter(|_| width >= asking.least_steps) {
-            Some(bound) => format!("no volume is below {} (`synth bound ...` says why)", bound.at_least),
+            Some(bound) => {
+                let whose = if bound.scope() == Scope::TheseParts { " in these parts" } else { "" };
+                format!("no volume is below {}{whose} (`synth bound ...` says why)", bound.at_least)
+            }
             None => format!("it takes {} steps, each at least 1 wide", asking.least_steps),
         };
         return Err(PlanError::TooNarrow { width, why });

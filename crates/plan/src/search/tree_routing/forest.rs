@@ -231,9 +231,9 @@ impl<'a> Forest<'a> {
     /// Routes two trees that share the time; unless it is stated which step parts them, a random one does if they may
     /// meet in narrow steps in the middle.
     fn route_pair(&mut self, tree: usize, partner: usize) {
-        let farthest = |tree: usize| self.timed(tree).farthest(self.specs[tree].root);
+        let farthest = |tree: usize| self.timed(tree).farthest_target(self.specs[tree].targets, self.specs[tree].root);
         let earliest = farthest(partner).max(self.steps / 2 - self.narrow);
-        let latest = (self.steps - farthest(tree)).min(self.steps.div_ceil(2) + self.narrow);
+        let latest = self.steps.saturating_sub(farthest(tree)).min(self.steps.div_ceil(2) + self.narrow);
         let first = self.specs[tree].parts_in.unwrap_or_else(|| self.rng.u16(earliest.min(latest)..=latest));
         self.route(tree, first);
         self.route(partner, self.earliest(partner));

@@ -78,7 +78,13 @@ impl TimedNetwork {
 
     /// The hops from a rank to the farthest rank it can reach.
     pub fn farthest(&self, rank: u32) -> u16 {
-        let reached = (0..self.network.rank_count() as u32).filter(|&to| !self.network.entering(to).is_empty());
+        self.farthest_target(None, rank)
+    }
+
+    /// The hops from a rank to the farthest rank that a tree for this set must reach.
+    pub(crate) fn farthest_target(&self, set: Option<u32>, rank: u32) -> u16 {
+        let ranks = 0..self.network.rank_count() as u32;
+        let reached = ranks.filter(|&to| self.is_target(set, to) && !self.network.entering(to).is_empty());
         reached.map(|to| self.network.distance(rank, to) as u16).max().unwrap_or(0)
     }
 

@@ -63,6 +63,7 @@ impl GetCommand {
         };
         let (broken, notes) = failures.apply(now, |error| Failure::usage(error))?;
         notes.iter().for_each(|line| note(&format!("note: {line}")));
+        self.check_repaired(&index, &machine, &broken)?;
         let period = failures.states_switch().then(|| failures.period(&machine));
         let Found { entry, symmetry } = self.found(&index, &machine, &broken, index.period.clone().or(period))?;
         let Some(file) = &entry.file else {
@@ -113,6 +114,21 @@ impl GetCommand {
             }));
         }
         Ok(spec)
+    }
+
+    /// Refuses a machine on which something lives that failed in the machine of the set: schedules around it hold, but
+    /// their bounds need not.
+    fn check_repaired(&self, index: &Index, machine: &Topology, broken: &Topology) -> Result<(), Failure> {
+        let live = broken.live_links().find(|&link| !machine.link(link).alive);
+        let Some((file, link)) = self.topology.as_ref().zip(live) else { return Ok(()) };
+        let (file, set, link) = (file.display(), self.set.display(), machine.link(link));
+        let ends = [link.from, link.to].map(|rank| machine.rank_label(rank));
+        let message = format!(
+            "{file} is another machine than that of {set}, where the link from {} to {} has failed",
+            ends[0], ends[1]
+        );
+        Err(Failure::usage(message)
+            .hint(format!("`{} -o {set}-anew`, with the failures that are left, builds a set for it", index.command)))
     }
 
     /// The class of what failed on the machine since, and the symmetry that carries its canonical set there.
