@@ -10,7 +10,7 @@ pub mod suggest;
 mod table;
 pub mod usage;
 mod when;
-mod words;
+pub mod words;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

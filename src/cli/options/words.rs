@@ -17,6 +17,16 @@ pub fn listed(names: &[&str], before: &str, last: &str) -> String {
     }
 }
 
+/// A command line as a shell reads it.
+pub fn typed_again(words: impl IntoIterator<Item = String>) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.,:/=+@%".contains(letter);
+    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// Is it, by its name, a table of moves?
 pub fn is_table(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,7 +105,7 @@ def in_place(answer: str, topology: Topology, folder: str) -> str:
     if words is None or "--topology" not in words:
         return answer
     [written] = machine_file(topology, folder)[1:]
-    return answer.replace(json.dumps(written)[1:-1] + " ", json.dumps(" ".join(words[1:]))[1:-1] + " ")
+    return answer.replace(json.dumps(written)[1:-1] + " ", json.dumps(shlex.join(words[1:]))[1:-1] + " ")
 
 
 def machine_file(topology: Topology, folder: str) -> list[str]:

@@ -37,6 +37,7 @@ use crate::cli::io::output::Format;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
 use crate::cli::options::suggest::Spelled;
+use crate::cli::options::words::typed_again;
 
 /// More steps than this many times the fewest are worth a word.
 const MANY_STEPS: u64 = 4;
@@ -141,7 +142,7 @@ impl PlanCommand {
         let form = self.form.as_ref().and_then(ValueEnum::to_possible_value);
         let form = form.iter().flat_map(|form| ["--form".to_owned(), form.get_name().to_owned()]).collect();
         let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt), form];
-        once("synth".to_owned()).chain(stated.into_iter().flatten()).map(quoted).collect::<Vec<_>>().join(" ")
+        typed_again(once("synth".to_owned()).chain(stated.into_iter().flatten()))
     }
 
     /// Has a plan judged, in the form that is asked for.
@@ -166,7 +167,7 @@ impl PlanCommand {
         words.extend(self.options.words(&goal, &self.smt));
         let (parts, goal) = (self.options.parts_or_enough(), JobGoal { steps, max_steps, seed, ..JobGoal::default() });
         let (output, format, quiet) = (self.output.as_deref(), self.format, self.quiet);
-        JobFile { file, topology, parts, goal, output, format, quiet, command: words.join(" ") }
+        JobFile { file, topology, parts, goal, output, format, quiet, command: typed_again(words) }
             .run(control, ticker, given)
     }
 
@@ -284,12 +285,6 @@ pub fn verified<S: Stated>(plan: Plan<S>, origin: Option<Origin>) -> Result<Veri
     let planner = plan.planner;
     let solution = Solution { origin, ..plan.into() };
     Verified::new(solution, &Options::default()).map_err(|rejected| wrong(planner, &rejected.report))
-}
-
-/// A word as a shell reads it.
-fn quoted(word: String) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.,:/=+@%".contains(letter);
-    if word.chars().all(is_plain) && !word.is_empty() { word } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// A planner's bug ends here, and nothing is written.
