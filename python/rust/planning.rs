@@ -54,8 +54,11 @@ pub fn check_plan(py: Python<'_>, machine: &Machine, words: Vec<String>, demand:
 fn asked(machine: &Machine, words: &[String], counts: Option<Vec<u32>>) -> Result<Asked, Failure> {
     let ranks = machine.0.rank_count();
     let demand = counts.map(|counts| {
-        let demand = Demand::new(ranks as u32, &counts);
-        demand.ok_or_else(|| Failure::usage(format!("a demand has a row and a column for each of the {ranks} ranks")))
+        let wrong = || match counts.len() == ranks * ranks {
+            true => Failure::usage(format!("the demand is too large: more than {} chunks", u32::MAX)),
+            false => Failure::usage(format!("a demand has a row and a column for each of the {ranks} ranks")),
+        };
+        Demand::new(ranks as u32, &counts).ok_or_else(wrong)
     });
     Asked::read(machine.0.clone(), words, demand.transpose()?)
 }

@@ -161,6 +161,12 @@ def test_what_is_refused(call, options, message):
     assert raised.value.exit_code == 2
 
 
+def test_groups_that_can_be_read_once_are_refused():
+    for groups in (iter([[0, 1]]), [iter([0, 1])]):
+        with pytest.raises(cs.UsageError, match=r"list.* of ranks, not <list_iterator"):
+            cs.plan(DEAD, groups=groups)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

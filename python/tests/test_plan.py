@@ -143,6 +143,7 @@ def test_demands():
         ({"collective": "all_to_allv"}, cs.UsageError, "needs a demand"),
         ({"collective": "all_to_allv", "demand": [[1]]}, cs.UsageError, "16 ranks"),
         ({"collective": "all_to_allv", "demand": [[1, 2]]}, cs.UsageError, "square"),
+        ({"collective": "all_to_allv", "demand": [[2**30] * 16] * 16}, cs.UsageError, "more than 4294967295 chunks"),
         ({"demand": np.ones((16, 16), int)}, cs.UsageError, "no demand matrix"),
         ({"parts": 0}, cs.UsageError, "'0' for parts: write a number, 1 or more, or `auto`"),
         ({"parts": "some"}, cs.UsageError, "'some' for parts: write a number, 1 or more, or `auto`"),

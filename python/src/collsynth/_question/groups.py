@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._errors import UsageError
@@ -73,8 +73,8 @@ def check_relays(groups: Groups | None, relays: bool) -> None:
 
 
 def _items(value: Any, what: str) -> list[Any]:
-    # The order of members numbers their chunks: a set has none.
-    if isinstance(value, (str, bytes, set, frozenset, dict)) or not isinstance(value, Iterable):
+    # The order of members numbers their chunks: a set has none. What is read once cannot be looked at again.
+    if isinstance(value, (str, bytes, set, frozenset, dict, Iterator)) or not isinstance(value, Iterable):
         raise UsageError(f"{what}, not {value!r}", f"state {FORMS}")
     return list(value)
 
