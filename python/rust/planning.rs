@@ -36,10 +36,11 @@ pub fn synthesize(
     threads: Option<usize>,
     progress: Option<Callback<'_>>,
 ) -> PyResult<Schedule> {
-    let asked = asked(machine, &words, demand).map_err(|failure| errors::failure(py, &failure))?;
+    let called = Instant::now();
+    let asked = py.detach(|| asked(machine, &words, demand)).map_err(|failure| errors::failure(py, &failure))?;
     let planned = interruptible(py, threads, progress.as_ref(), move |interrupted, listener| {
         let control = Control::unlimited().with_interrupt(interrupted).with_listener(move |report| listener(report));
-        planned(&asked, stated.as_deref(), control)
+        planned(&asked, stated.as_deref(), called, control)
     })?;
     planned.map_err(|failure| errors::failure(py, &failure))
 }
@@ -48,7 +49,7 @@ pub fn synthesize(
 #[pyfunction]
 #[pyo3(signature = (machine, words, demand))]
 pub fn check_plan(py: Python<'_>, machine: &Machine, words: Vec<String>, demand: Option<Vec<u32>>) -> PyResult<()> {
-    asked(machine, &words, demand).map(drop).map_err(|failure| errors::failure(py, &failure))
+    py.detach(|| asked(machine, &words, demand)).map(drop).map_err(|failure| errors::failure(py, &failure))
 }
 
 fn asked(machine: &Machine, words: &[String], counts: Option<Vec<u32>>) -> Result<Asked, Failure> {
@@ -63,12 +64,12 @@ fn asked(machine: &Machine, words: &[String], counts: Option<Vec<u32>>) -> Resul
     Asked::read(machine.0.clone(), words, demand.transpose()?)
 }
 
-fn planned(asked: &Asked, stated: Option<&[String]>, control: Control) -> Result<Schedule, Failure> {
-    let started = Instant::now();
-    let control = match asked.time_limit().and_then(|limit| started.checked_add(limit)) {
-        Some(deadline) => control.with_deadline(deadline).leaving(started, finishing_time),
+fn planned(asked: &Asked, stated: Option<&[String]>, called: Instant, control: Control) -> Result<Schedule, Failure> {
+    let control = match asked.time_limit().and_then(|limit| called.checked_add(limit)) {
+        Some(deadline) => control.with_deadline(deadline).leaving(called, finishing_time),
         None => control,
     };
+    let started = Instant::now();
     let plan = asked.plan(control)?;
     let planning = started.elapsed();
     let (planner, account, stopped) = (plan.planner, plan.account.clone(), plan.stopped);

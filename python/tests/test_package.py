@@ -180,6 +180,9 @@ def test_options_are_those_that_the_command_lists(command):
     # What `help` shows.
     shown = inspect.signature(getattr(cs, call)).parameters
     assert set(getattr(names, name).__annotations__) <= set(shown)
+    assert {shown[one].default for one in getattr(names, name).__annotations__} <= {None, False}
+    assert shown["relays"].default if "relays" in shown else call == "polish"
+    assert inspect.signature(cs.survey).parameters["relays"].default
 
 
 def test_options_of_conversions_are_those_that_the_command_lists():

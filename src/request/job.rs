@@ -135,7 +135,7 @@ impl<'a> JobRequest<'a> {
         Self { control, ..self }
     }
 
-    /// The collectives in chunks: in as many parts as stated, or in one each where planning chooses their number.
+    /// The collectives in chunks: in as many parts as stated, or in few where planning chooses their number.
     ///
     /// # Errors
     ///
@@ -191,24 +191,35 @@ impl<'a> JobRequest<'a> {
     }
 
     /// The parts of the smallest message, before planning cuts it further: as stated, or the fewest in which all are
-    /// nearly whole chunks, as planning multiplies what is rounded up.
+    /// nearly whole chunks, as planning multiplies what is rounded up. Many chunks are not made for that.
     fn cut(&self) -> u32 {
-        let (Parts::Enough | Parts::Auto, Some(least)) = (self.parts, self.least_bytes()) else {
-            return if let Parts::Fixed(parts) = self.parts { parts } else { 1 };
+        let most_chunks = match self.parts {
+            Parts::Fixed(parts) => return parts,
+            Parts::Enough => NEAR.1,
+            Parts::Auto => CLOSE.1,
         };
-        let most = u32::try_from(least).unwrap_or(u32::MAX).clamp(1, MOST_CUT);
+        let Some(least) = self.least_bytes().filter(|&least| least > 0) else { return 1 };
+        let chunks = |parts: u128, kind: &Kind| {
+            let collective = Collective { kind: kind.clone(), parts: u32::try_from(parts).ok()? };
+            Some(u64::from(Problem::new(self.topology.clone(), collective).ok()?.chunk_count()))
+        };
+        // How much larger rounding makes a message; none where there are too many chunks.
         let rounded = |cut: u32| {
-            let one = |(_, size): &(Kind, Size)| match *size {
-                Size::Bytes(bytes) => {
-                    let exact = u128::from(bytes) * u128::from(cut);
-                    (exact.div_ceil(least.into()) * u128::from(least)) as f64 / exact as f64
-                }
-                _ => 1.0,
-            };
-            self.collectives.iter().map(one).fold(1.0, f64::max)
+            let (mut worst, mut all) = (1.0_f64, 0);
+            for (kind, size) in &self.collectives {
+                let Size::Bytes(bytes) = *size else { continue };
+                let exact = u128::from(bytes) * u128::from(cut);
+                let parts = exact.div_ceil(least.into());
+                worst = worst.max((parts * u128::from(least)) as f64 / exact as f64);
+                all += chunks(parts, kind)?;
+            }
+            (all <= most_chunks).then_some(worst)
         };
-        let nearly = (1..=most).find(|&cut| rounded(cut) <= ROUNDED);
-        nearly.or_else(|| (1..=most).min_by(|&a, &b| rounded(a).total_cmp(&rounded(b)))).unwrap_or(1)
+        let most = u32::try_from(least).unwrap_or(u32::MAX).min(MOST_CUT);
+        let cuts = (1..=most).map_while(|cut| Some((cut, rounded(cut)?))).collect::<Vec<_>>();
+        let nearly = cuts.iter().find(|(_, rounded)| *rounded <= ROUNDED);
+        let least_rounded = || cuts.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
+        nearly.or_else(least_rounded).map_or(1, |(cut, _)| *cut)
     }
 
     /// Plans the collectives together.
@@ -285,6 +296,23 @@ mod tests {
         assert_eq!(parts(Parts::Fixed(7), &equal), Ok(vec![7, 7]));
         let stated = [(Kind::AllGather, Size::Parts(2)), (Kind::AllToAll, Size::Equal)];
         assert_eq!(parts(Parts::Enough, &stated), Ok(vec![2, 1]));
+    }
+
+    /// What rounding up costs is avoided as long as chunks are few.
+    #[test]
+    fn messages_are_nearly_whole_chunks_where_these_are_few() {
+        let cut = |extents: &[u32], kind: Kind| {
+            let torus = Topology::torus(extents).unwrap();
+            let sizes = [(Kind::AllGather, Size::Bytes(64 << 10)), (kind, Size::Bytes(20 << 10))];
+            let request = JobRequest { collectives: sizes.to_vec(), ..JobRequest::new(&torus) };
+            request.problems().unwrap().iter().map(Problem::parts).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(&[4, 4], Kind::AllToAll), [16, 5]);
+        assert_eq!(cut(&[8, 8, 8], Kind::AllGather), [10, 3]);
+        assert_eq!(cut(&[8, 8, 8], Kind::AllToAll), [4, 1]);
+        let torus = Topology::torus(&[2, 2]).unwrap();
+        let nothing = JobRequest::new(&torus).collective(Kind::AllGather, Size::Bytes(0));
+        assert_eq!((nothing.chunk_bytes(), nothing.problems().is_err()), (Some(0), true));
     }
 
     #[test]

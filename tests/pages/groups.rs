@@ -66,9 +66,9 @@ synth convert both.json --schedule 1 -o exchange.json     # the schedule of one,
 Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (extents:
 `[2,2,4]`), `relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector) or `parts` in place of it.
 Chunks of all collectives are equally large, so messages are rounded up to whole chunks. The smallest message is cut in
-`--parts` parts. By default, these are the fewest with which no message is rounded up by more than 1 % (of 1 to 16, or
-else those that round least), and then more, until the total width is within 3 % of its bound, with `auto` within 0.5 %,
-but at most 8192 or 16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
+`--parts` parts: by default, in the fewest with which no message is rounded up by more than 1 % (up to 16; if there are
+none, those that round up least), and then in more, until the total width is within 3 % of its bound, with `auto` within
+0.5 %, but at most 8192 or 16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
 
 One verdict covers the job: every schedule holds on its own, all have the same number of steps, and no link is
 overloaded in any step. The bound is on the total width, for what all must move over the same links.
@@ -83,8 +83,8 @@ On 4x4x4, with 64 KiB and 16 KiB as above (total widths in chunks of 4 KiB; 16 K
 | cable 0-1, `--parts auto` | 50 | 64 | 65 | 64 | 5 |
 
 Whole messages of up to 200 ranks negotiate for the links, all chunks at once. Where that stays more than 3 % above the
-bound (with `--parts auto`: 0.5 %), and among more ranks, where it would take a minute and more, each collective is
-planned alone; chunks then leave links that too many share, and the moves of all are put together, or run one after
+bound (with `--parts auto`: 0.5 %), and first of all where it would take a minute and more, each collective is planned
+alone; chunks then leave links that too many share, and the moves of all are put together, or run one after
 another where that is better. On 8x8x8, an all_to_all beside an all_gather comes to its bound in 19 steps after 9 s; a
 reduce in the rows, an all_gather in the columns and an all_reduce of 8x8 without two cables to 6 % above it after 9 s.
 

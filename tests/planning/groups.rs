@@ -263,7 +263,6 @@ fn small_groups_are_planned_at_the_optimum() {
     assert!(equal * 10 >= all * 9, "{equal} of {all}:\n{}", worse.join("\n"));
 }
 
-/// No two rows, or planes, share a link: each is a torus of its own.
 #[test]
 fn sums_in_small_groups_of_a_ring_are_planned_in_few_parts() {
     for (ring, group, parts) in [(6, vec![1, 2, 3], 2), (8, vec![0, 1], 3), (8, vec![0, 1], 4), (8, vec![2, 3, 4], 4)] {
@@ -274,6 +273,7 @@ fn sums_in_small_groups_of_a_ring_are_planned_in_few_parts() {
     }
 }
 
+/// No two rows, or planes, share a link: each is a torus of its own.
 #[test]
 fn groups_that_share_no_link_take_as_long_as_one_of_them() {
     for (members, extents) in [(rows(), &[4][..]), (planes(), &[4, 4])] {

@@ -144,7 +144,7 @@ impl Survey {
         self.head.groups.iter().map(|group| group.classes).sum()
     }
 
-    /// Why its records are not those of its groups, if they are complete but not.
+    /// What is wrong with records that are complete, but not those of its groups.
     pub fn flaw(&self) -> Option<String> {
         if let Some(Record { number, .. }) = self.records.iter().find(|record| record.number >= self.expected()) {
             return Some(format!("a class has the number {number}, and there are {}", self.expected()));

@@ -189,6 +189,10 @@ fn nothing_moves_in_as_many_steps_as_are_asked_for() {
         assert_eq!(file["steps"].as_array().map(Vec::len), Some(3), "{words}");
         bench.ended(0, "verify three.json");
     }
+    bench.write("job.json", r#"[{"collective": "all_gather"}, {"collective": "broadcast"}]"#);
+    bench.ended(0, "--torus 1 --job job.json --steps 3 -q -o job.out.json");
+    let job: serde_json::Value = serde_json::from_slice(&bench.read("job.out.json")).expect("JSON");
+    assert_eq!(job["schedules"][0]["steps"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
@@ -199,7 +203,8 @@ fn the_command_of_a_plan_writes_its_file() {
         .expect("moved");
     for machine in ["--torus 4x4", "--topology 'my machine.json'"] {
         for form in ["compact", "explicit"] {
-            bench.shell(&format!("synth {machine} --form {form} -q -o one.json"));
+            let first = bench.shell(&format!("synth {machine} --form {form} -q -o one.json"));
+            assert_eq!(first.status.code(), Some(0), "{machine} {form}");
             let file: serde_json::Value = serde_json::from_slice(&bench.read("one.json")).expect("JSON");
             let command = file["origin"]["command"].as_str().expect("a command");
             let again = bench.shell(&format!("{command} -q"));

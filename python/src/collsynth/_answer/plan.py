@@ -34,7 +34,7 @@ class Plan:
 
     def __init__(self, schedule: _collsynth.Schedule, told: Mapping[str, str] | None = None) -> None:
         self._schedule = schedule
-        # What planning told in another process, which no file states.
+        # What planning reported in another process; no file states it.
         self._told = told
         # What the adapters run; see `_running`.
         self._tables: Tables | None = None
@@ -131,7 +131,7 @@ class Plan:
     @property
     def stopped(self) -> str:
         """Why planning stopped: `finished` or `time limit`."""
-        return self._tells()["stopped"]
+        return self._told["stopped"] if self._told else self._schedule.stopped
 
     @cached_property
     def planner(self) -> str | None:
@@ -148,7 +148,7 @@ class Plan:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """All figures, as `synth --format json` prints them."""
-        figures: dict[str, Any] = json.loads(self._tells()["figures"])
+        figures: dict[str, Any] = json.loads(self._told["figures"] if self._told else self._schedule.figures)
         return figures
 
     @cached_property
@@ -218,13 +218,8 @@ class Plan:
         schedule, was = self._schedule.renumbered()
         return Plan(schedule), was
 
-    def _tells(self) -> Mapping[str, str]:
-        """Why planning stopped, the figures as JSON, and those for people."""
-        one = self._schedule
-        return self._told or {"stopped": one.stopped, "figures": one.figures, "text": one.text}
-
     def __str__(self) -> str:
-        return self._tells()["text"]
+        return self._told["text"] if self._told else self._schedule.text
 
     def __repr__(self) -> str:
         figures = f"{self.steps} steps (bound {self.steps_bound}), volume {self.volume} (bound {self.bound})"
@@ -242,7 +237,9 @@ class Plan:
         return hash(self.to_json())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self.to_json(), self._tells()))
+        one = self._schedule
+        told = self._told or {"stopped": one.stopped, "figures": one.figures, "text": one.text}
+        return (_restored, (self.to_json(), told))
 
 
 class Program:
@@ -315,5 +312,5 @@ def text_of(file: str | os.PathLike[str] | bytes | Mapping[str, Any]) -> tuple[s
         raise UsageError(f"{name}: {error}") from None
 
 
-def _restored(text: str, told: Mapping[str, str]) -> Plan:
+def _restored(text: str, told: Mapping[str, str] | None = None) -> Plan:
     return Plan(_collsynth.holding("pickle", text), told)

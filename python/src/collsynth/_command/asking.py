@@ -104,13 +104,21 @@ def in_place(answer: str, topology: Topology, folder: str) -> str:
     words = topology.command_words
     if words is None or "--topology" not in words:
         return answer
-    [written] = machine_file(topology, folder)[1:]
-    return answer.replace(json.dumps(written)[1:-1] + " ", json.dumps(shlex.join(words[1:]))[1:-1] + " ")
+    written, stated = (shlex.join(one) for one in (_file_words(folder), words))
+    return answer.replace(_in_json(written), _in_json(stated))
+
+
+def _in_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _file_words(folder: str) -> list[str]:
+    return ["--topology", os.path.join(folder, "topology.json")]
 
 
 def machine_file(topology: Topology, folder: str) -> list[str]:
     """The options that name a file with this machine, written to a folder."""
-    path = os.path.join(folder, "topology.json")
-    with open(path, "w", encoding="utf-8") as file:
+    words = _file_words(folder)
+    with open(words[1], "w", encoding="utf-8") as file:
         file.write(topology.to_json())
-    return ["--topology", path]
+    return words

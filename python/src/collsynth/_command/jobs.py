@@ -159,7 +159,7 @@ def _asked(machine: Topology, number: int, stated: Mapping[str, Any]) -> dict[st
         one["groups"] = members_of(machine, groups)
     if root is not None and groups is None and one.get("blocks") is None:
         one["root"] = machine.rank(root)
-    elif isinstance(root, Sequence):
+    elif isinstance(root, (tuple, list)):
         raise UsageError(f"collective {number}: root is {root!r}: in groups, it is the place of a member, from 0")
     try:
         json.dumps(one)

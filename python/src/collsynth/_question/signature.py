@@ -17,7 +17,8 @@ def with_options(known: type) -> Callable[[_Call], _Call]:
         parameters = [one for one in stated.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         for name, hint in known.__annotations__.items():
             text = getattr(hint, "__forward_arg__", hint)
-            default = False if text == "bool" else None
+            # Of switches, `relays` alone is on unless stated.
+            default = name == "relays" if text == "bool" else None
             parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=text))
         call.__signature__ = stated.replace(parameters=parameters)  # type: ignore[attr-defined]
         return call

@@ -49,6 +49,8 @@ def option_words(
         if name in ("root", "rank"):
             word = _rank(name, value, topology, in_groups)
         elif name == "demand":
+            if is_path(value) and os.fspath(value) == "-":
+                raise UsageError("demand is a matrix, or the path of a file, not '-'")
             word = os.fspath(value) if is_path(value) else _demand_file(value, folder)
         else:
             word = _word(name, value, "Sequence" in str(known.__annotations__[name]))
@@ -129,11 +131,13 @@ def _word(name: str, value: Any, takes_several: bool) -> str:
         if size != int(size):
             raise UsageError(f"{name} is a whole number of bytes, not {value!r}")
         return str(int(value))
+    if name in ("minimize", "smt_backend", "form", "barriers"):
+        raise UsageError(f"{name} is a word, not {value!r}")
     return str(_seed(value) if name == "seed" else whole_number(name, value))
 
 
 def _rank(name: str, value: Any, topology: Topology | None, in_groups: bool) -> str:
-    if in_groups and isinstance(value, Sequence):
+    if in_groups and isinstance(value, (tuple, list)):
         raise UsageError(f"{name} is {value!r}: in groups, it is the place of a member, from 0")
     if in_groups or topology is None:
         return str(whole_number(name, value))

@@ -1,5 +1,5 @@
-//! A plan that a program asks for: in the words of the command line, but for the machine and the demand, which it has
-//! as objects.
+//! A plan that a program asks for: in the words of the command line, except for the machine and the demand, which it
+//! holds as objects.
 
 use std::iter::once;
 use std::time::Duration;

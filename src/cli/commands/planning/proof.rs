@@ -15,7 +15,7 @@ pub fn write(problem: &Problem, goal: &Goal<'_>, smt: &Smt, control: &Control, p
     let sharper = SharperBounds::new(problem, &bounds, control);
     let task = Task { sharper: Some(&sharper), steps: goal.steps, seed: goal.seed, ..Task::new(problem, &bounds) };
     let name = path.to_string_lossy();
-    let form = match name.trim_end_matches(".gz").ends_with(".lrat") {
+    let form = match name.strip_suffix(".gz").unwrap_or(&name).ends_with(".lrat") {
         true => ProofForm::Lrat,
         false => ProofForm::Drat,
     };

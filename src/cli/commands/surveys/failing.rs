@@ -29,8 +29,8 @@ struct Stated {
 }
 
 /// The name of a unit of a family: `2-3` for a cable, `2>3` for a link, `5` for a rank. Of two cables between the same
-/// ranks, the direction tells: `0-1,x+`. Where ranks have names, they follow: `2-3 (node2-node3)`. `sign` stands between
-/// ranks.
+/// ranks, the direction tells: `0-1,x+`. Where ranks have names, they follow: `2-3 (node2-node3)`. The sign stands
+/// between ranks.
 pub fn name(topology: &Topology, unit: &Unit, sign: char) -> String {
     let one = |id: LinkId| {
         let link = topology.link(id);
@@ -91,7 +91,7 @@ pub fn read(path: &Path, topology: &Topology) -> Result<Vec<(String, Unit)>, Fai
         };
         return Err(wrong(match other == name {
             true => format!("{name} is there twice"),
-            false => format!("{name} fails what {other} does"),
+            false => format!("{name} fails the same as {other}"),
         }));
     }
     Ok(units)

@@ -37,7 +37,7 @@ pub fn merge(parts: &[PathBuf], output: &Path) -> Result<Ending, Failure> {
     }
     if let Some(flaw) = whole.flaw() {
         return Err(Failure::usage(format!("these parts are no survey: {flaw}"))
-            .hint("survey the part again that was changed since it was written"));
+            .hint("survey again the part that was changed after it was written"));
     }
     survey_store::write(output, &whole)?;
     output::print(&whole.to_text())?;

@@ -173,9 +173,8 @@ impl SurveyCommand {
         use_threads(self.threads)?;
         let (groups, tasks) = self.tasks(&topology)?;
         let head = self.head(&topology, groups);
-        let (store, mut known) = Store::open(folder, &head)?;
-        // What is of no class, or not as its class is, is planned again.
-        known.retain(|record| tasks.get(record.number).is_some_and(|task| task.is_of(record)));
+        let is_of = |record: &Record| tasks.get(record.number).is_some_and(|task| task.is_of(record));
+        let (store, known) = Store::open(folder, &head, is_of)?;
         let records = self.plan_all(&topology, &tasks, &store, known, |number| is_mine(shard, number, &head))?;
         let survey = Survey { head, records };
         let mine = (0..tasks.len()).filter(|&number| is_mine(shard, number, &survey.head)).count();

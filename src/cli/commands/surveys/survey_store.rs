@@ -25,8 +25,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a folder, and reads what an earlier run found. A line that was not finished is left out.
-    pub fn open(folder: &Path, head: &Head) -> Result<(Self, Vec<Record>), Failure> {
+    /// Opens a folder, and reads what an earlier run found. A line that was not finished is left out, and so is what is
+    /// not of the survey.
+    pub fn open(folder: &Path, head: &Head, is_of: impl Fn(&Record) -> bool) -> Result<(Self, Vec<Record>), Failure> {
         let failed = |error| Failure::usage(format!("cannot write in {}: {error}", folder.display()));
         fs::create_dir_all(folder).map_err(failed)?;
         let mut records = Vec::new();
@@ -42,6 +43,7 @@ impl Store {
             same(folder, head, &known)?;
             records.extend(lines.filter_map(|line| serde_json::from_str(line).ok()));
         }
+        records.retain(is_of);
         records.sort_by_key(|record| record.number);
         records.dedup_by_key(|record| record.number);
         let mut kept = line(head);

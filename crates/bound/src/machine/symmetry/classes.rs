@@ -27,7 +27,8 @@ pub struct Unit {
     pub ranks: Vec<RankId>,
 }
 
-/// The cables of a machine, as far as they are live: both directions, or the one that is left. By their lower live links.
+/// The cables of a machine, as far as they are live: both directions, or the one that is left; by their lower live
+/// links.
 pub fn cables(topology: &Topology) -> Vec<Unit> {
     let live = |link: LinkId| {
         let back = topology.opposite(link)?;

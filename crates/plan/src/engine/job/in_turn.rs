@@ -1,4 +1,4 @@
-//! Jobs of collectives that run one after another: no job has to be worse.
+//! Jobs of collectives that run one after another: no job need be worse than that.
 
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, Schedule};
@@ -13,12 +13,14 @@ use crate::model::planner::arrivals;
 /// Above this, planning each collective alone takes minutes.
 const MOST_ARRIVALS: u64 = 100_000;
 
-/// Plans each collective alone, and has each begin when the one before has ended. `None` if that takes long, or not in
-/// the steps stated.
-pub(super) fn in_turn(prospect: Prospect, goal: &JobGoal, control: &Control) -> Option<Job> {
-    if goal.steps.is_some() || prospect.problems.iter().map(arrivals).sum::<u64>() > MOST_ARRIVALS {
+/// Plans each collective alone, in messages cut so far, and has each begin when the one before has ended. `None` if
+/// that takes long, or cannot be done in the steps stated.
+pub(super) fn in_turn(whole: &Prospect, cut: u32, goal: &JobGoal, control: &Control) -> Option<Job> {
+    let arrivals = whole.problems.iter().map(arrivals).sum::<u64>().saturating_mul(cut.into());
+    if goal.steps.is_some() || arrivals > MOST_ARRIVALS {
         return None;
     }
+    let prospect = whole.cut(cut, control).ok()?;
     let planned = |problem: &Problem| {
         let goal = Goal { parts: Parts::Fixed(problem.parts()), seed: goal.seed, ..Goal::default() };
         let bounds = control.bounds(problem).ok()?;

@@ -17,7 +17,7 @@
 //!
 //! Among many ranks that takes minutes. There, and wherever whole messages stay far above the bound, the collectives
 //! are planned one by one, their routes leveled, and their moves [put together](crate::engine::together); if that is
-//! far above the bound too, they may run one after another.
+//! far above the bound too, they may run [one after another](in_turn).
 //!
 //! # Applies
 //!
@@ -65,8 +65,8 @@ const WORTH_FEWER_STEPS: u64 = 100;
 const COARSE: f64 = 0.02;
 /// Above this, negotiation does not end within minutes.
 const MOST_ARRIVALS_TO_NEGOTIATE: u64 = 50_000_000;
-/// Arrivals times the least width above which negotiation takes longer than to plan collectives alone, which comes
-/// first.
+/// Arrivals times the least width above which negotiating takes longer than planning each collective alone, which then
+/// comes first.
 const MOST_WORK_AT_ONCE: u64 = 1_000_000;
 /// How far above the bound a job in stated parts is near enough, as a share of it.
 const NEAR: f64 = 0.005;
@@ -118,10 +118,10 @@ pub fn plan_job(problems: Vec<Problem>, goal: &JobGoal, control: &Control) -> Re
 }
 
 /// Plans collectives together, until the total width is within `close` of its bound (0.05: 5 %): whole messages by
-/// negotiation, unless ranks are many; the moves of all, put together, in messages cut in proportion, so finely that a
-/// unit of width is a small share of the total; then, unless that is near and ranks are many, by negotiation in more
-/// and more parts, while it may be better, gains as much with each step, and makes at most `most_chunks` chunks. Of
-/// plans that are as good, the one in the fewest parts is returned.
+/// negotiation, unless ranks or chunks are many; the moves of all, put together, in messages cut in proportion, so
+/// finely that a unit of width is a small share of the total, or one collective after another; then, unless that is
+/// near and ranks are many, by negotiation in more and more parts, while it may be better, gains as much with each
+/// step, and makes at most `most_chunks` chunks. Of plans that are as good, the one in the fewest parts is returned.
 ///
 /// # Errors
 ///
@@ -152,9 +152,10 @@ pub fn plan_job_in_parts(
     }
     let time = if is_hopeless || first.is_some() { control.clone() } else { control.halfway() };
     let mut combined = combined(&whole, cuts, goal, close, &time);
-    if combined.as_ref().is_none_or(|(job, _)| !is_enough(job)) {
+    let is_far = combined.as_ref().is_none_or(|(job, _)| !is_enough(job));
+    if is_far && (combined.is_none() || time.stop().is_none()) {
         let cut = combined.as_ref().map_or(1, |(_, cut)| *cut);
-        let in_turn = whole.cut(cut, control).ok().and_then(|prospect| in_turn(prospect, goal, &time));
+        let in_turn = in_turn(&whole, cut, goal, &time);
         let other = combined.take();
         combined = match (in_turn.map(|job| (job, cut)), other) {
             (Some(job), Some(other)) if !is_better((&job.0, job.1), (&other.0, other.1)) => Some(other),

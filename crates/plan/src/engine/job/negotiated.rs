@@ -42,7 +42,10 @@ pub(super) fn negotiated(
         return Err(PlanError::NotFound { planner: NAME, limit });
     }
     let (schedules, stopped) = match chunks.specs.is_empty() {
-        true => (vec![Schedule::default(); problems.len()], StopReason::Finished),
+        true => {
+            let idle = Schedule::of_widths((0..goal.steps.unwrap_or(0)).map(|_| 1));
+            (vec![idle; problems.len()], StopReason::Finished)
+        }
         false => {
             let least_steps = goal.steps.unwrap_or(least_steps);
             let least_width = prospect.least_width().max(least_steps);

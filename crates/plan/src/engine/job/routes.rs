@@ -30,15 +30,15 @@ pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) ->
         let bounds = control.bounds(problem)?;
         let parts = enough_parts(problem, &bounds);
         let coarse = problem.with_parts(parts)?;
-        let near = Some(u64::from(bounds.least_width(parts)) * (100 + NEAR) / 100);
+        let near = u64::from(bounds.least_width(parts)) * (100 + NEAR) / 100;
         let planned = |planner: Option<&dyn Planner>, only_quick: bool| {
             let goal = Goal { parts: Parts::Fixed(parts), seed: goal.seed, planner, ..Goal::default() };
-            let effort = Effort { near, only_quick, ..Effort::default() };
+            let effort = Effort { near: Some(near), only_quick, ..Effort::default() };
             Ok(plan_bounded(coarse.clone(), bounds.clone(), &goal, effort, control)?.schedule)
         };
         let width = |found: &Result<Schedule, PlanError>| found.as_ref().map_or(u64::MAX, Schedule::total_width);
         let quick = planned(None, true);
-        let is_far = near.is_some_and(|near| width(&quick) > near) && arrivals(&coarse) <= MOST_ARRIVALS;
+        let is_far = width(&quick) > near && arrivals(&coarse) <= MOST_ARRIVALS && control.stop().is_none();
         let slow = (quick.is_err() || is_far).then(|| planned(None, false));
         let any = match slow {
             Some(slow) if width(&slow) < width(&quick) => slow?,

@@ -123,12 +123,12 @@ impl GetCommand {
         let Some((file, link)) = self.topology.as_ref().zip(live) else { return Ok(()) };
         let (file, set, link) = (file.display(), self.set.display(), machine.link(link));
         let ends = [link.from, link.to].map(|rank| machine.rank_label(rank));
-        let message = format!(
-            "{file} is another machine than that of {set}, where the link from {} to {} has failed",
-            ends[0], ends[1]
-        );
-        Err(Failure::usage(message)
-            .hint(format!("`{} -o {set}-anew`, with the failures that are left, builds a set for it", index.command)))
+        let message =
+            format!("{file} is not the machine of {set}, where the link from {} to {} has failed", ends[0], ends[1]);
+        Err(Failure::usage(message).hint(format!(
+            "`{} -o {set}-anew` builds a set for it, once the failures that are left take the place of those stated",
+            index.command
+        )))
     }
 
     /// The class of what failed on the machine since, and the symmetry that carries its canonical set there.
