@@ -178,7 +178,8 @@ def test_demands():
             cs.UsageError,
             "no objective is called `steeps`; did you mean steps",
         ),
-        ({"planner": "smt", "smt_backend": 3}, cs.UsageError, "no backend is called `3`; there are cadical, z3"),
+        ({"planner": "smt", "smt_backend": 3}, cs.UsageError, "smt_backend is a word, not 3"),
+        ({"planner": "smt", "smt_backend": "c3"}, cs.UsageError, "no backend is called `c3`; there are cadical, z3"),
         ({"seed": "x"}, cs.UsageError, "'x' for seed: write a whole number"),
         ({"seed": 0.5}, cs.UsageError, "seed is a whole number, not 0.5"),
         ({"steps": [3]}, cs.UsageError, r"steps is a whole number, not \[3\]"),
@@ -411,13 +412,11 @@ def test_sizes_may_be_large():
         assert cs.plan((2, 2), message_bytes=size) == cs.plan((2, 2), message_bytes="4GiB")
 
 
-@pytest.mark.parametrize("form", ["compact", "explicit"])
-def test_the_command_of_a_plan_writes_its_file(form, tmp_path):
+def test_the_command_of_a_plan_writes_its_file(tmp_path):
     path = tmp_path / "my machine.json"
     path.write_text(DEAD.to_json())
-    for machine in (cs.Torus(4, 4), cs.Topology.load(path)):
-        plan = cs.plan(machine, "all_gather", form=form)
-        assert cs.command(*shlex.split(plan.origin["command"])[1:], "-q") == plan.to_json()
+    plan = cs.plan(cs.Topology.load(path), "all_gather")
+    assert cs.command(*shlex.split(plan.origin["command"])[1:], "-q") == plan.to_json()
 
 
 def test_a_pickle_keeps_what_planning_told():

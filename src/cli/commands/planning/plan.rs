@@ -137,11 +137,9 @@ impl PlanCommand {
         Ok((request, problem?))
     }
 
-    /// The command line that gives the same file, wherever it is written.
+    /// The command line that gives the same schedule, without the options of its output.
     pub fn line(&self, machine: &[String], goal: &Goal<'_>) -> String {
-        let form = self.form.as_ref().and_then(ValueEnum::to_possible_value);
-        let form = form.iter().flat_map(|form| ["--form".to_owned(), form.get_name().to_owned()]).collect();
-        let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt), form];
+        let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt)];
         typed_again(once("synth".to_owned()).chain(stated.into_iter().flatten()))
     }
 
