@@ -107,24 +107,24 @@ class PermuteCollective(Collective):
     def _carry_out(self, chunks: Array, own: Array, numbers: Ints) -> Array:
         if self._sums_in is None or not self._plan_tables.adds:
             return _carried_out(_Program(self, numbers), chunks, own)
-        kept = self._kept(chunks)
+        kept = self._held(chunks, self._sums_in)
         summed: Array = _carried_out(_Program(self, numbers, chunks.dtype), chunks.astype(kept), own)
         return summed.astype(chunks.dtype)
 
     def _summed(self, rows: Array) -> Array:
-        kept = rows.dtype if self._sums_in is None else self._kept(rows)
+        kept = rows.dtype if self._sums_in is None else self._held(rows, self._sums_in)
         return rows.sum(axis=0, dtype=kept).astype(rows.dtype)
 
-    def _kept(self, values: Array) -> Any:
-        """The type that sums of these are kept in."""
-        if dtypes.canonicalize_dtype(self._sums_in) != self._sums_in:
+    def _held(self, values: Array, sums_in: np.dtype[Any]) -> np.dtype[Any]:
+        """The type that sums of these are kept in, if it holds them."""
+        if dtypes.canonicalize_dtype(sums_in) != sums_in:
             raise UsageError(
-                f"sums_in={str(self._sums_in)!r}: JAX keeps no 64 bits as it is configured",
+                f"sums_in={str(sums_in)!r}: JAX keeps no 64 bits as it is configured",
                 'jax.config.update("jax_enable_x64", True) has it keep them',
             )
-        if not np.can_cast(values.dtype, self._sums_in):
-            raise UsageError(f"sums_in={str(self._sums_in)!r} does not hold every {values.dtype} of the operand")
-        return self._sums_in
+        if not np.can_cast(values.dtype, sums_in):
+            raise UsageError(f"sums_in={str(sums_in)!r} does not hold every {values.dtype} of the operand")
+        return sums_in
 
 
 class _Program:
