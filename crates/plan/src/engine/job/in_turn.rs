@@ -3,21 +3,18 @@
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, Schedule};
 
-use super::JobGoal;
 use super::prospect::Prospect;
+use super::{JobGoal, MOST_ARRIVALS_ALONE};
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::control::Control;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::arrivals;
 
-/// Above this, planning each collective alone takes minutes.
-const MOST_ARRIVALS: u64 = 100_000;
-
 /// Plans each collective alone, in messages cut so far, and has each begin when the one before has ended. `None` if
 /// that takes long, or cannot be done in the steps stated.
 pub(super) fn in_turn(whole: &Prospect, cut: u32, goal: &JobGoal, control: &Control) -> Option<Job> {
     let arrivals = whole.problems.iter().map(arrivals).sum::<u64>().saturating_mul(cut.into());
-    if goal.steps.is_some() || arrivals > MOST_ARRIVALS {
+    if goal.steps.is_some() || arrivals > MOST_ARRIVALS_ALONE {
         return None;
     }
     let prospect = whole.cut(cut, control).ok()?;

@@ -68,6 +68,8 @@ const MOST_ARRIVALS_TO_NEGOTIATE: u64 = 50_000_000;
 /// Arrivals times the least width above which negotiating takes longer than planning each collective alone, which then
 /// comes first.
 const MOST_WORK_AT_ONCE: u64 = 1_000_000;
+/// Above this, planners that are not quick take minutes for a collective alone.
+const MOST_ARRIVALS_ALONE: u64 = 100_000;
 /// How far above the bound a job in stated parts is near enough, as a share of it.
 const NEAR: f64 = 0.005;
 /// More ranks than this negotiate for a minute: there, moves of collectives that are planned alone come first.

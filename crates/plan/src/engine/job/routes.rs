@@ -3,7 +3,7 @@
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
-use super::JobGoal;
+use super::{JobGoal, MOST_ARRIVALS_ALONE};
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::together::hops::{Hop, enough_parts, hops, split};
 use crate::engine::together::leveling::is_trees;
@@ -13,8 +13,6 @@ use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Planner, arrivals};
 use crate::planners::trees::spanning_trees::SpanningTrees;
 
-/// Above this, planners that are not quick take minutes.
-const MOST_ARRIVALS: u64 = 100_000;
 /// How far above the bound a plan of one of them is near enough, in percent.
 const NEAR: u64 = 2;
 
@@ -38,7 +36,7 @@ pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) ->
         };
         let width = |found: &Result<Schedule, PlanError>| found.as_ref().map_or(u64::MAX, Schedule::total_width);
         let quick = planned(None, true);
-        let is_far = width(&quick) > near && arrivals(&coarse) <= MOST_ARRIVALS && control.stop().is_none();
+        let is_far = width(&quick) > near && arrivals(&coarse) <= MOST_ARRIVALS_ALONE && control.stop().is_none();
         let slow = (quick.is_err() || is_far).then(|| planned(None, false));
         let any = match slow {
             Some(slow) if width(&slow) < width(&quick) => slow?,
