@@ -210,6 +210,7 @@ JOB = [
     {"collective": "all_to_all", "groups": [[0, (1, 0), 4], [9, 15]], "relays": True, "bytes": 4096},
     {"collective": "reduce", "groups": cs.Blocks(2, 2), "root": 1, "bytes": 4096},
     {"collective": "broadcast", "root": (1, 1), "bytes": 4096},
+    {"collective": "all_to_allv", "demand": np.arange(256).reshape(16, 16) % 3, "bytes": 4096},
     {"collective": "barrier"},
 ]
 
@@ -219,6 +220,8 @@ def test_a_job_is_planned_whole(tmp_path):
     assert [plan.collective for plan in job.schedules] == [one["collective"] for one in JOB]
     assert job.schedules[1].groups == [[0, 1, 4], [9, 15]]
     assert job.schedules[3].root == 5
+    exchange = job.schedules[4]
+    np.testing.assert_array_equal(exchange.demand, exchange.parts * (np.arange(256).reshape(16, 16) % 3))
     assert job.bound <= job.total_width == sum(job.widths)
     assert job.topology == DEAD
     assert {plan.steps for plan in job.schedules} == {job.steps} == {job.figures["steps"]["value"]}
@@ -238,8 +241,8 @@ def test_a_job_is_planned_whole(tmp_path):
         cs.load_job(job.schedules[0].to_dict())
     with pytest.raises(cs.UsageError, match=r"this is a rank program\nhint: `cs.verify` judges it"):
         cs.load_job(job.schedules[0].lower().to_json().encode())
-    assert "schedule 4" in job.view().html
-    assert repr(job).startswith("<PlannedJob: all_gather, all_to_all, reduce, broadcast, barrier on ")
+    assert "schedule 5" in job.view().html
+    assert repr(job).startswith("<PlannedJob: all_gather, all_to_all, reduce, broadcast, all_to_allv, barrier on ")
 
 
 def test_jobs_that_are_refused():
@@ -252,6 +255,8 @@ def test_jobs_that_are_refused():
         ([{"kind": "all_gather"}], "collective 0 has no option kind\nhint: it has collective, groups, "),
         ([{"collective": "all_gather", "bytes": object()}], "neither text nor a number"),
         ([{"collective": "broadcast", "root": 16}], "16"),
+        ([{"collective": "all_to_allv", "demand": [[1, 2]]}], "square matrix"),
+        ([{"collective": "all_to_allv"}], "needs a `demand`"),
     ]:
         with pytest.raises(cs.UsageError, match=words):
             cs.plan_job((4, 4), wrong)

@@ -7,7 +7,7 @@ use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
 use collsynth_core::schedule::Job;
 use collsynth_core::topology::Topology;
-use collsynth_plan::{Control, JobGoal, Parts, PlanError, StopReason, plan_job, plan_job_in_parts};
+use collsynth_plan::{Control, JobGoal, Parts, PlanError, StopReason, in_pieces, plan_job, plan_job_in_parts};
 use collsynth_verify::verify::{Options, RejectedJob, VerifiedJob};
 use thiserror::Error;
 
@@ -51,7 +51,7 @@ pub struct JobRequest<'a> {
     time_limit: Option<Duration>,
 }
 
-/// How large the messages (shards, vectors) of a collective of a job are.
+/// How large the messages (shards, vectors) of a collective of a job are; for a demand, its units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// As large as those of the others.
@@ -143,10 +143,15 @@ impl<'a> JobRequest<'a> {
     pub fn problems(&self) -> Result<Vec<Problem>, JobRequestError> {
         let counts = self.part_counts()?;
         let one = |(index, ((kind, _), parts)): (usize, (&(Kind, Size), u32))| {
-            let collective = Collective { kind: kind.clone(), parts };
-            Problem::new(self.topology.clone(), collective).map_err(|error| JobRequestError::Problem { index, error })
+            self.problem(kind, parts).map_err(|error| JobRequestError::Problem { index, error })
         };
         self.collectives.iter().zip(counts).enumerate().map(one).collect()
+    }
+
+    fn problem(&self, kind: &Kind, parts: u32) -> Result<Problem, ProblemError> {
+        // Parts of 0 are refused there.
+        let kind = in_pieces(kind, parts.max(1))?;
+        Problem::new(self.topology.clone(), Collective { kind, parts })
     }
 
     /// The bytes of a chunk where sizes are in bytes and planning cuts no further.
@@ -200,8 +205,7 @@ impl<'a> JobRequest<'a> {
         };
         let Some(least) = self.least_bytes().filter(|&least| least > 0) else { return 1 };
         let chunks = |parts: u128, kind: &Kind| {
-            let collective = Collective { kind: kind.clone(), parts: u32::try_from(parts).ok()? };
-            Some(u64::from(Problem::new(self.topology.clone(), collective).ok()?.chunk_count()))
+            Some(u64::from(self.problem(kind, u32::try_from(parts).ok()?).ok()?.chunk_count()))
         };
         // How much larger rounding makes a message; none where there are too many chunks.
         let rounded = |cut: u32| {
@@ -274,6 +278,7 @@ impl Deref for PlannedJob {
 
 #[cfg(test)]
 mod tests {
+    use collsynth_core::collective::Demand;
     use collsynth_core::topology::RankId;
 
     use super::*;
@@ -292,6 +297,11 @@ mod tests {
         // 10 bytes are two and a half times 4.
         assert_eq!(parts(Parts::Enough, &sizes), Ok(vec![5, 2, 1]));
         assert_eq!(parts(Parts::Fixed(2), &sizes), Ok(vec![5, 2, 1]));
+        let demand = Kind::AllToAllV(Demand::new(4, &[1; 16]).unwrap());
+        assert_eq!(
+            parts(Parts::Fixed(2), &[(demand, Size::Bytes(10)), (Kind::AllToAll, Size::Bytes(4))]),
+            Ok(vec![5, 2])
+        );
         let equal = [(Kind::AllGather, Size::Equal), (Kind::Broadcast(RankId(3)), Size::Equal)];
         assert_eq!(parts(Parts::Fixed(7), &equal), Ok(vec![7, 7]));
         let stated = [(Kind::AllGather, Size::Parts(2)), (Kind::AllToAll, Size::Equal)];
@@ -338,5 +348,7 @@ mod tests {
         refused(&[(Kind::AllGather, Size::Parts(4))], "states parts itself");
         refused(&[(Kind::AllGather, Size::Bytes(1)), (Kind::AllToAll, Size::Bytes(u64::MAX))], "too large");
         refused(&[(Kind::Broadcast(RankId(9)), Size::Equal)], "collective 0: root 9 is out of range");
+        let much = Kind::AllToAllV(Demand::new(4, &[1 << 20; 16]).unwrap());
+        refused(&[(much, Size::Bytes(1 << 10)), (Kind::AllGather, Size::Bytes(1))], "collective 0: more than");
     }
 }

@@ -63,8 +63,9 @@ synth run both.json                                       # both at once, on ran
 synth convert both.json --schedule 1 -o exchange.json     # the schedule of one, for every other command
 ```
 
-Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (extents:
-`[2,2,4]`), `relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector) or `parts` in place of it.
+Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (`"2x2x4"`),
+`relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector) or `parts` in place of it. An all_to_allv
+has a `demand`: a matrix, or the file of one, named from the folder of the job's file; `bytes` are those of a unit of it.
 Chunks of all collectives are equally large, so messages are rounded up to whole chunks. The smallest message is cut in
 `--parts` parts: by default, in the fewest with which no message is rounded up by more than 1 % (up to 16; if there are
 none, those that round up least), and then in more, until the total width is within 3 % of its bound, with `auto` within
@@ -89,8 +90,7 @@ another where that is better. On 8x8x8, an all_to_all beside an all_gather comes
 reduce in the rows, an all_gather in the columns and an all_reduce of 8x8 without two cables to 6 % above it after 9 s.
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
-better. all_to_allv is not planned in jobs. `synth show` and `polish` take one schedule of a job at a time (`synth
-convert --schedule`). `synth run` carries out all at once, `lower` writes a program for each, `convert` a CSV table, a
+better. `synth show` and `polish` take one schedule of a job at a time (`synth convert --schedule`). `synth run` carries out all at once, `lower` writes a program for each, `convert` a CSV table, a
 trace, GOAL or Chakra of all, and `view` draws them side by side. Programs have no common clock, so those of two
 collectives may want a link at the same time.
 

@@ -5,10 +5,10 @@ use fastrand::Rng;
 
 use collsynth::bound;
 use collsynth::certificate::Rational;
-use collsynth::collective::{Collective, Groups, Kind};
+use collsynth::collective::{Collective, Demand, Groups, Kind};
 use collsynth::grouping;
 use collsynth::plan::{
-    Control, Goal, JobGoal, Parts, PlanError, least_job_width, plan_job, plan_job_in_parts, synthesize,
+    Control, Goal, JobGoal, Parts, PlanError, in_pieces, least_job_width, plan_job, plan_job_in_parts, synthesize,
 };
 use collsynth::problem::Problem;
 use collsynth::topology::{RankId, Topology};
@@ -29,8 +29,14 @@ fn unlimited(problems: Vec<Problem>) -> collsynth::schedule::Job {
 
 /// A collective in all ranks, in the rows or columns, or in two odd groups.
 fn random_problem(topology: &Topology, rng: &mut Rng) -> Problem {
-    let kinds = Kind::every(RankId(0), Default::default());
-    let kind = kinds[[0, 2, 3, 4, 5, 6, 7, 8, 9, 10][rng.usize(..10)]].clone();
+    let ranks = topology.rank_count() as u32;
+    let counts: Vec<u32> = (0..ranks * ranks).map(|_| rng.u32(0..3)).collect();
+    let demand = Demand::new(ranks, &counts).unwrap();
+    let kind = rng.choice(Kind::every(RankId(0), demand)).unwrap();
+    let parts = rng.u32(1..4);
+    if kind.demand().is_some() {
+        return problem(topology, in_pieces(&kind, parts).unwrap(), parts);
+    }
     let odd = || vec![vec![RankId(0), RankId(3), RankId(4)], vec![RankId(5), RankId(2)]];
     let groups = match rng.usize(..4) {
         0 => None,
@@ -41,7 +47,7 @@ fn random_problem(topology: &Topology, rng: &mut Rng) -> Problem {
     // Members of the odd groups are not neighbors.
     let relays = rng.bool() || groups == Some(odd()) || topology.live_links().count() < topology.links().len();
     let kind = groups.map_or(kind.clone(), |members| kind.in_groups(Groups::new(members).unwrap().with_relays(relays)));
-    problem(topology, kind, rng.u32(1..4))
+    problem(topology, kind, parts)
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::cuts::evidence::of_cut;
 use crate::cuts::hop_count::HopCount;
 use crate::cuts::partition::best_partitions;
 use crate::cuts::reach::Reach;
+use crate::cuts::region::Region;
 use crate::finding::{BoundFinding, Claim};
 use crate::flows::repeated::repeated_metric;
 use crate::flows::weighted::best_metric;
@@ -125,7 +126,7 @@ fn volume_findings(
         (at_least, links, BoundFinding { name, claim: Claim::Volume(VolumeBound { at_least, evidence }), words })
     };
     let mut found = Vec::new();
-    for cut in best_cuts(problem, pace) {
+    for cut in best_cuts(&mut Region::new(problem), pace) {
         if let Some(evidence) = of_cut(problem, &cut) {
             let (volume, words) = (cut.crossing.volume(problem), words::cut(problem, &cut));
             found.push(ranked(cut.family.name(), volume, cut.crossing.links, evidence, words));

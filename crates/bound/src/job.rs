@@ -1,9 +1,12 @@
 //! Bounds on the total width of a job.
 //!
 //! The candidates give the links of a machine weights that its collectives compete for: all links equally (every rank a
-//! block), the links of each dimension (its positions as blocks), both at several ratios, the border of every slab and,
-//! where no messages have distances, of every rank, and what bounds each collective alone. Each is worth what all
-//! collectives pay together; see [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
+//! block), the links of each dimension (its positions as blocks), both at several ratios, the borders that are hardest
+//! to cross for all collectives together, those of every slab and of every root (of every rank, where no messages have
+//! distances), and what bounds each collective alone. Each is worth what all collectives pay together; see
+//! [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, every_weight, job_value};
 use collsynth_core::collective::Pattern;
@@ -11,6 +14,10 @@ use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology};
 use collsynth_lp::Limit;
 use rayon::prelude::*;
+
+use crate::cuts::best::{Cut, best_cuts};
+use crate::cuts::region::{Region, Side};
+use crate::pace::Pace;
 
 /// Weights of the dimensions to combine: 0 to this.
 const MOST_WEIGHT: u32 = 2;
@@ -36,11 +43,18 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<J
     let valued = |bounds: Vec<JobBound>| -> Vec<(Rational, JobBound)> {
         bounds.into_par_iter().map(|bound| (value(&bound), bound)).collect()
     };
+    let over = || limit.check().is_err();
+    let cuts = best_cuts(&mut Region::of_all(machine, problems), &Pace::new(&over));
+    let cuts = cuts.into_iter().map(|cut| entered(machine, cut));
     let evidence = problems.iter().zip(alone).filter_map(|(problem, bounds)| of_one(problem, bounds));
     // Distances in weights take long.
     let is_cheap = problems.iter().all(|problem| problem.collective().kind.pattern() != Pattern::OneToOne);
-    let around = if is_cheap { around_ranks(machine) } else { Vec::new() };
-    let unvalued: Vec<JobBound> = evidence.chain(by_dimension(machine)).chain(slabs(machine)).chain(around).collect();
+    let is_small = machine.live_rank_count() <= MOST_AROUND;
+    let roots = problems.iter().flat_map(|problem| problem.collective().kind.roots());
+    let ranks: BTreeSet<RankId> = if is_cheap && is_small { machine.live_ranks().collect() } else { roots.collect() };
+    let around = ranks.into_iter().take(MOST_AROUND).flat_map(|rank| around_rank(machine, rank));
+    let unvalued: Vec<JobBound> =
+        cuts.chain(evidence).chain(by_dimension(machine)).chain(slabs(machine)).chain(around).collect();
     let mut candidates = Vec::new();
     for some in unvalued.chunks(AT_ONCE) {
         if !candidates.is_empty() && limit.check().is_err() {
@@ -74,10 +88,23 @@ fn empty() -> JobBound {
     JobBound { at_least: 0.into(), weights: Vec::new(), cuts: Vec::new(), partitions: Vec::new() }
 }
 
+/// What must enter the ranks beyond a border, from the side that the traffic comes from.
+fn entered(machine: &Topology, cut: Cut) -> JobBound {
+    let ranks = match cut.crossing.side {
+        Side::Into => cut.ranks,
+        Side::Out => others(machine, &cut.ranks),
+    };
+    JobBound { cuts: vec![(ranks, 1)], ..empty() }
+}
+
+/// The live ranks that are not among these.
+fn others(machine: &Topology, ranks: &[RankId]) -> Vec<RankId> {
+    machine.live_ranks().filter(|rank| !ranks.contains(rank)).collect()
+}
+
 /// What bounds a collective alone. Evidence in time says nothing of weights, and a bound on a job weighs no trees.
 fn of_one(problem: &Problem, bounds: &Bounds) -> Option<JobBound> {
     let topology = problem.topology();
-    let outside = |ranks: &[RankId]| topology.live_ranks().filter(|rank| !ranks.contains(rank)).collect();
     Some(match &bounds.volume.as_ref()?.evidence {
         Evidence::Metric { .. } if problem.collective().kind.pattern() != Pattern::OneToOne => return None,
         Evidence::Metric { period, weights } => {
@@ -85,7 +112,7 @@ fn of_one(problem: &Problem, bounds: &Bounds) -> Option<JobBound> {
             JobBound { weights, ..empty() }
         }
         Evidence::Cut { ranks } => match problem.collective().kind.pattern() {
-            Pattern::EveryToOne => JobBound { cuts: vec![(outside(ranks), 1)], ..empty() },
+            Pattern::EveryToOne => JobBound { cuts: vec![(others(topology, ranks), 1)], ..empty() },
             _ => JobBound { cuts: vec![(ranks.clone(), 1)], ..empty() },
         },
         Evidence::Partition { blocks } => JobBound { partitions: vec![(blocks.clone(), 1)], ..empty() },
@@ -128,18 +155,10 @@ fn slabs(machine: &Topology) -> Vec<JobBound> {
     slabs
 }
 
-/// Each rank alone, and all but each: what must enter it, or leave it. None on large machines, where they are many.
-fn around_ranks(machine: &Topology) -> Vec<JobBound> {
-    if machine.live_rank_count() > MOST_AROUND {
-        return Vec::new();
-    }
-    let cut = |ranks: Vec<RankId>| JobBound { cuts: vec![(ranks, 1)], ..empty() };
-    let others = |rank| machine.live_ranks().filter(|&other| other != rank).collect::<Vec<_>>();
-    machine
-        .live_ranks()
-        .flat_map(|rank| [cut(vec![rank]), cut(others(rank))])
-        .filter(|one| !one.cuts[0].0.is_empty())
-        .collect()
+/// A rank alone, and all but it: what must enter it, or leave it.
+fn around_rank(machine: &Topology, rank: RankId) -> impl Iterator<Item = JobBound> {
+    let sides = [vec![rank], others(machine, &[rank])].into_iter().filter(|ranks| !ranks.is_empty());
+    sides.map(|ranks| JobBound { cuts: vec![(ranks, 1)], ..empty() })
 }
 
 /// The live ranks of each class, without empty ones.
@@ -153,7 +172,7 @@ fn blocks(machine: &Topology, classes: u32, class: impl Fn(RankId) -> u32) -> Ve
 /// The evidence of both, with these weights.
 fn sum(one: &JobBound, other: &JobBound, (of_one, of_other): (u32, u32)) -> JobBound {
     let mut sum = empty();
-    let mut weights = std::collections::BTreeMap::new();
+    let mut weights = BTreeMap::new();
     for (bound, times) in [(one, of_one), (other, of_other)] {
         let scaled = |weight: u32| weight.saturating_mul(times);
         for &(from, to, weight) in &bound.weights {
@@ -186,6 +205,16 @@ mod tests {
         let problems = [problem(0), problem(1)];
         let alone = problems.each_ref().map(|problem| crate::find(problem).unwrap());
         assert_eq!(of_job(&problems, &alone, &Limit::NONE).unwrap().at_least, Rational::from(4));
+    }
+
+    /// A gather to rank 0 and an all_to_all: both enter it. Neither alone, nor distances, bound them as well.
+    #[test]
+    fn messages_of_all_collectives_enter_a_root() {
+        let torus = Topology::torus(&[3, 3]).unwrap();
+        let problem = |kind, parts| Problem::new(torus.clone(), Collective { kind, parts }).unwrap();
+        let problems = [problem(Kind::Gather(RankId(0)), 4), problem(Kind::AllToAll, 1)];
+        let alone = problems.each_ref().map(|problem| crate::find(problem).unwrap());
+        assert_eq!(of_job(&problems, &alone, &Limit::NONE).unwrap().at_least, Rational::new((4 + 1) * 8, 4));
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod extents;
 pub mod failures;
 pub mod flow_limits;
 pub mod group;
+pub mod job;
 pub mod meant;
 pub mod plan;
 pub mod rate;

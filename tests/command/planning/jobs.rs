@@ -77,6 +77,38 @@ fn a_job_is_planned_judged_and_taken_apart() {
     assert!(summary["total_width"]["value"].as_u64() >= summary["total_width"]["at_least"].as_u64());
 }
 
+/// A demand counts units, which are as large beside other messages as `bytes` says, and are cut like them.
+#[test]
+fn units_of_a_demand_are_cut_as_messages_are() {
+    let bench = Bench::new();
+    let rows: Vec<Vec<u32>> = (0..9).map(|from| (0..9).map(|to| (from * to) % 4).collect()).collect();
+    let csv = |row: &Vec<u32>| row.iter().map(u32::to_string).collect::<Vec<_>>().join(",") + "\n";
+    std::fs::create_dir(bench.folder.path().join("jobs")).expect("a folder");
+    bench.write("jobs/demand.csv", &rows.iter().map(csv).collect::<String>());
+    let job = |demand: &str| {
+        format!(
+            r#"[{{"collective": "all_to_allv", "demand": {demand}, "bytes": "8KiB"}},
+                {{"collective": "all_gather", "blocks": "3x1", "bytes": "4KiB"}}]"#
+        )
+    };
+    let options = "--torus 3x3 --fail 0,1 --parts 2 -q";
+    bench.write("job.json", &job(&format!("{rows:?}")));
+    bench.write("jobs/job.json", &job("\"demand.csv\""));
+    bench.ended(0, &format!("{options} --job job.json -o done.json"));
+    bench.ended(0, &format!("{options} --job jobs/job.json -o again.json"));
+    let done = |name: &str| serde_json::from_slice::<Value>(&bench.read(name)).unwrap();
+    let job = done("done.json");
+    assert_eq!(job["schedules"], done("again.json")["schedules"], "a file is named from the folder of the job's");
+    let exchange = &job["schedules"][0]["collective"];
+    let counts: Vec<Vec<u32>> = serde_json::from_value(exchange["demand"].clone()).unwrap();
+    assert_eq!(exchange["parts"], 4);
+    assert!(counts.iter().flatten().eq(rows.iter().flatten().map(|count| 4 * count).collect::<Vec<_>>().iter()));
+    let run = text(&bench.ended(0, "run done.json --bytes 64KiB -n 1").stdout);
+    assert_eq!(run.matches("right on every rank").count(), 2, "{run}");
+    bench.ended(0, "lower done.json --barriers global -q -o programs.json");
+    bench.ended(0, "verify programs.0.json programs.1.json --contention-free");
+}
+
 #[test]
 fn a_job_is_run_lowered_and_drawn_whole() {
     let bench = bench();
@@ -148,7 +180,13 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     refused(2, "{}", "", "wrong.json:1:1: invalid type: map, expected a sequence\n");
     refused(2, r#"[{"collective": "all_gatherr"}]"#, "", "collective 0: there is no collective `all_gatherr`");
     refused(2, r#"[{"collective": "all_gather", "size": 3}]"#, "", "unknown field `size`");
-    refused(2, r#"[{"collective": "all_to_allv"}]"#, "", "all_to_allv is not planned in jobs");
+    refused(2, r#"[{"collective": "all_to_allv"}]"#, "", "all_to_allv needs a `demand`, a row for each origin");
+    refused(2, r#"[{"collective": "all_to_allv", "demand": [[1]]}]"#, "", "1x1 matrix, but the machine has 16 ranks");
+    refused(2, r#"[{"collective": "all_to_allv", "demand": 3}]"#, "", "`demand` is a row for each origin");
+    refused(2, r#"[{"collective": "all_to_allv", "demand": "no.csv"}]"#, "", "cannot read no.csv");
+    refused(2, r#"[{"collective": "all_gather", "demand": "no.csv"}]"#, "", "all_gather has no demand");
+    refused(2, r#"[{"collective": "all_gather", "blocks": "2,2"}]"#, "", "did you mean 2x2?");
+    refused(2, r#"[{"collective": "all_gather", "blocks": [-2, 2]}]"#, "", "`blocks` are extents, as in");
     refused(2, r#"[{"collective": "barrier", "bytes": 3}]"#, "", "barrier has no bytes");
     refused(2, r#"[{"collective": "barrier", "parts": 3}]"#, "", "barrier is not cut in parts");
     refused(2, r#"[{"collective": "all_gather", "groups": "xx"}]"#, "", "dimension x is stated twice");

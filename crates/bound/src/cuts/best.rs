@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 
 use super::region::{Crossing, Region};
 use crate::pace::Pace;
-use collsynth_core::problem::Problem;
 use collsynth_core::topology::RankId;
 
 /// How a set was found.
@@ -63,28 +62,27 @@ const IMPROVEMENT_WORK: usize = 4_000_000;
 
 /// The best slab of every dimension and the best rank; of the other families, the sets better than all those. Some of
 /// these, once it is time to stop.
-pub fn best_cuts(problem: &Problem, pace: &Pace<'_>) -> Vec<Cut> {
-    let mut region = Region::new(problem);
-    let dims = problem.topology().as_torus().map_or(0, |torus| torus.extents.len());
-    let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(&mut region, dim, pace)).collect();
+pub fn best_cuts(region: &mut Region<'_>, pace: &Pace<'_>) -> Vec<Cut> {
+    let dims = region.topology().as_torus().map_or(0, |torus| torus.extents.len());
+    let slabs: Vec<Vec<Cut>> = (0..dims).map(|dim| best_slabs(region, dim, pace)).collect();
     let mut found: Vec<Cut> = slabs.iter().filter_map(|slabs| slabs.first().cloned()).collect();
-    found.extend(best_rank(&mut region));
+    found.extend(best_rank(region));
     let others = slabs.into_iter().flat_map(|slabs| slabs.into_iter().skip(1));
     let mut starts: Vec<Cut> = found.iter().cloned().chain(others).collect();
-    for cut in best_neighbors(&mut region).into_iter().chain(best_ball(&mut region, pace)) {
+    for cut in best_neighbors(region).into_iter().chain(best_ball(region, pace)) {
         if found.iter().all(|simpler| cut.crossing.cmp(&simpler.crossing).is_gt()) {
             found.push(cut.clone());
         }
         starts.push(cut);
     }
-    found.extend(best_improved(&mut region, starts, pace));
+    found.extend(best_improved(region, starts, pace));
     found
 }
 
 /// Positions `first..=last` of a dimension: every pair of boundaries. On a mesh the boundary behind the last position
 /// has no links, so the pairs with it are the half-lines. The slabs with position 0 are the complements of the others.
 fn best_slabs(region: &mut Region<'_>, dim: usize, pace: &Pace<'_>) -> Vec<Cut> {
-    let topology = region.problem().topology();
+    let topology = region.topology();
     let Some(torus) = topology.as_torus() else { return Vec::new() };
     let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
     for rank in topology.live_ranks() {
@@ -113,7 +111,7 @@ fn best_slabs(region: &mut Region<'_>, dim: usize, pace: &Pace<'_>) -> Vec<Cut> 
 fn best_rank(region: &mut Region<'_>) -> Option<Cut> {
     let mut best = None;
     region.clear();
-    for rank in region.problem().topology().live_ranks() {
+    for rank in region.topology().live_ranks() {
         region.toggle(rank);
         keep_better(&mut best, region, Family::Rank);
         region.toggle(rank);
@@ -122,7 +120,7 @@ fn best_rank(region: &mut Region<'_>) -> Option<Cut> {
 }
 
 fn best_neighbors(region: &mut Region<'_>) -> Option<Cut> {
-    let topology = region.problem().topology();
+    let topology = region.topology();
     let mut best = None;
     region.clear();
     for link in topology.live_links().map(|id| topology.link(id)) {
@@ -140,7 +138,7 @@ fn best_neighbors(region: &mut Region<'_>) -> Option<Cut> {
 /// Sets grown around a rank by distance. Tries as many centers as are cheap, the ranks with the least capacity first:
 /// around the others nothing has failed.
 fn best_ball(region: &mut Region<'_>, pace: &Pace<'_>) -> Option<Cut> {
-    let topology = region.problem().topology();
+    let topology = region.topology();
     let capacity = |rank: RankId| -> u64 {
         let touching = topology.links_from(rank).chain(topology.links_into(rank));
         touching.map(|id| topology.link(id)).filter(|link| link.alive).map(|link| u64::from(link.capacity)).sum()
@@ -148,7 +146,7 @@ fn best_ball(region: &mut Region<'_>, pace: &Pace<'_>) -> Option<Cut> {
     let mut centers: Vec<RankId> = topology.live_ranks().collect();
     centers.sort_by_cached_key(|&rank| capacity(rank));
     let mut work_each = 2 * topology.links().len() + 1;
-    if region.problem().collective().kind.demand().is_some() {
+    if region.has_demand() {
         work_each += topology.rank_count() * topology.rank_count();
     }
     centers.truncate((BALL_WORK / work_each).max(1));
@@ -178,9 +176,9 @@ fn best_ball(region: &mut Region<'_>, pace: &Pace<'_>) -> Option<Cut> {
 /// the best set if it is better than all the starts.
 fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>, pace: &Pace<'_>) -> Option<Cut> {
     starts.sort_by(|a, b| b.crossing.cmp(&a.crossing));
-    let topology = region.problem().topology();
+    let topology = region.topology();
     let mut work_each = 2 * topology.links().len() / topology.rank_count() + 1;
-    if region.problem().collective().kind.demand().is_some() {
+    if region.has_demand() {
         work_each += topology.rank_count();
     }
     let mut trials_left = IMPROVEMENT_WORK / work_each;
@@ -198,7 +196,7 @@ fn best_improved(region: &mut Region<'_>, mut starts: Vec<Cut>, pace: &Pace<'_>)
 
 /// One pass: the best set visited, if it is better than the start.
 fn pass(region: &mut Region<'_>, start: &Cut, trials_left: &mut usize, pace: &Pace<'_>) -> Option<Cut> {
-    let topology = region.problem().topology();
+    let topology = region.topology();
     region.become_set(&start.ranks);
     let mut settled = vec![false; topology.rank_count()];
     let mut best: Option<Cut> = None;

@@ -14,7 +14,7 @@ from .._errors import UsageError
 from .._question.groups import Blocks, members_of
 from .._question.names import JobCollective, PlanOptions, Progress, check_options
 from .._question.topology import Topology, topology_of
-from .._question.words import option_words
+from .._question.words import option_words, rows_of
 from .asking import call, in_place, machine_words
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def plan_job(
     """Plans several collectives that run at once, and has the job judged.
 
     Each is a dict as in the file of `synth --job`: its `collective`, and perhaps `groups` (as `plan` takes them),
-    `relays`, `root`, and its size beside the others, in `bytes` or `parts`:
+    `relays`, `root`, `demand`, and its size beside the others, in `bytes` or `parts`, of a unit of the demand if it
+    has one:
 
     >>> job = plan_job((4, 4), [{"collective": "all_gather", "groups": "x", "bytes": "64KiB"},
     ...                         {"collective": "all_to_all", "groups": "y", "bytes": "4KiB"}])
@@ -161,6 +162,10 @@ def _asked(machine: Topology, number: int, stated: Mapping[str, Any]) -> dict[st
         one["root"] = machine.rank(root)
     elif isinstance(root, (tuple, list)):
         raise UsageError(f"collective {number}: root is {root!r}: in groups, it is the place of a member, from 0")
+    if isinstance(one.get("demand"), os.PathLike):
+        one["demand"] = os.fspath(one["demand"])
+    elif one.get("demand") is not None and not isinstance(one["demand"], str):
+        one["demand"] = rows_of(one["demand"])
     try:
         json.dumps(one)
     except (TypeError, ValueError):

@@ -129,9 +129,10 @@ class JobCollective(TypedDict, total=False):
 
     collective: Kind | str
     groups: Groups | None
-    blocks: Sequence[int]
+    blocks: Sequence[int] | str
     relays: bool
     root: Rank | None
+    demand: Demand | str | os.PathLike[str]
     parts: int
     bytes: Bytes
 

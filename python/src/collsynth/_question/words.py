@@ -98,13 +98,18 @@ _QUANTITIES = {"bytes": "64KiB", "seconds": "30s", "bandwidth": "50GB/s"}
 
 def counts_of(demand: Sequence[Sequence[int]] | NDArray[Any]) -> list[int]:
     """The counts of a demand, row by row."""
+    return [count for row in rows_of(demand) for count in row]
+
+
+def rows_of(demand: Sequence[Sequence[int]] | NDArray[Any]) -> list[list[int]]:
+    """The counts of a demand."""
     try:
         rows = [list(row) for row in demand]
     except TypeError:
         raise UsageError(f"demand is a matrix of chunk counts, not {demand!r}") from None
     if any(len(row) != len(rows) for row in rows):
         raise UsageError("a demand is a square matrix: a row for each origin, a column for each destination")
-    return [whole_number("a count", count) for row in rows for count in row]
+    return [[whole_number("a count", count) for count in row] for row in rows]
 
 
 def _word(name: str, value: Any, takes_several: bool) -> str:
@@ -147,10 +152,9 @@ def _rank(name: str, value: Any, topology: Topology | None, in_groups: bool) -> 
 def _demand_file(demand: Any, folder: str | None) -> str:
     if folder is None:
         return "-"
-    counts, path = counts_of(demand), os.path.join(folder, "demand.json")
-    size = int(len(counts) ** 0.5)
+    rows, path = rows_of(demand), os.path.join(folder, "demand.json")
     with open(path, "w", encoding="utf-8") as file:
-        json.dump([counts[row * size : (row + 1) * size] for row in range(size)], file)
+        json.dump(rows, file)
     return path
 
 

@@ -53,7 +53,7 @@ pub(super) fn combined(
         cut *= pieces;
         prospect = whole.cut(cut, control).ok()?;
         for (hops, problem) in routes.iter_mut().zip(&prospect.problems) {
-            *hops = split(hops, if problem.collective().kind.can_be_cut() { pieces } else { 1 });
+            *hops = split(hops, if problem.collective().kind.has_volume() { pieces } else { 1 });
         }
     }
 }

@@ -40,6 +40,7 @@
 
 mod chunks;
 mod combined;
+mod cut;
 mod in_turn;
 mod negotiated;
 mod prospect;
@@ -53,6 +54,7 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::planner::arrivals;
 use combined::combined;
+pub use cut::in_pieces;
 use in_turn::in_turn;
 use negotiated::{negotiated, negotiated_in_parts};
 use prospect::Prospect;

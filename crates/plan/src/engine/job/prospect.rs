@@ -4,6 +4,7 @@ use collsynth_core::certificate::{Bounds, JobBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
 
+use super::cut::cut as in_pieces;
 use super::{JobGoal, NAME};
 use crate::engine::parts::as_float;
 use crate::model::control::Control;
@@ -43,12 +44,8 @@ impl Prospect {
 
     /// The same with messages cut in this many parts: what links must carry grows alike, unless some cannot be cut.
     pub fn cut(&self, cut: u32, control: &Control) -> Result<Self, PlanError> {
-        let cut_further = |problem: &Problem| match problem.collective().kind.can_be_cut() {
-            true => problem.with_parts(problem.parts().saturating_mul(cut)),
-            false => Ok(problem.clone()),
-        };
-        let problems = self.problems.iter().map(cut_further).collect::<Result<Vec<_>, _>>()?;
-        if !self.problems.iter().all(|problem| problem.collective().kind.can_be_cut()) {
+        let problems = self.problems.iter().map(|problem| in_pieces(problem, cut)).collect::<Result<Vec<_>, _>>()?;
+        if !self.problems.iter().all(|problem| problem.collective().kind.has_volume()) {
             return Self::new(problems, control);
         }
         let bounds = problems.iter().map(|problem| control.bounds(problem)).collect::<Result<_, _>>()?;
