@@ -11,14 +11,12 @@ use collsynth_plan::{Control, JobGoal, Parts, PlanError, StopReason, in_pieces, 
 use collsynth_verify::verify::{Options, RejectedJob, VerifiedJob};
 use thiserror::Error;
 
+use super::grain::{Grain, Load};
+
 /// How near the bound is near enough, and into how many chunks a job is cut for it: unless parts are stated, and with
 /// [`Parts::Auto`].
 const NEAR: (f64, u64) = (0.03, 1 << 13);
 const CLOSE: (f64, u64) = (0.005, 1 << 14);
-/// The most parts of the smallest message before planning cuts it, and how much larger rounding up to whole chunks may
-/// make a message then.
-const MOST_CUT: u32 = 16;
-const ROUNDED: f64 = 1.01;
 
 /// A request for a job: collectives on a topology that run at once, planned into steps that they share.
 ///
@@ -60,6 +58,12 @@ pub enum Size {
     Parts(u32),
     /// This many bytes, rounded up to whole chunks; the smallest message of the job has the parts of the request.
     Bytes(u64),
+}
+
+impl Size {
+    fn bytes(self) -> Option<u64> {
+        if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
 }
 
 /// A job that has not been verified: [`PlannedJob::verify`] leads to what can be written, lowered or run.
@@ -156,7 +160,7 @@ impl<'a> JobRequest<'a> {
 
     /// The bytes of a chunk where sizes are in bytes and planning cuts no further.
     pub fn chunk_bytes(&self) -> Option<u64> {
-        self.least_bytes().map(|least| least.div_ceil(self.cut().into()))
+        self.least_bytes().map(|least| self.grain(least).bytes(least))
     }
 
     /// The parts of each collective: as stated, or in proportion to its bytes, rounded up to whole chunks.
@@ -172,13 +176,14 @@ impl<'a> JobRequest<'a> {
             if self.parts != Parts::Enough && self.states_parts() {
                 return Err(JobRequestError::PartsTwice);
             }
-            let parts = |size: &Size| if let Size::Parts(parts) = *size { parts } else { self.cut() };
+            let equal = if let Parts::Fixed(parts) = self.parts { parts } else { 1 };
+            let parts = |size: &Size| if let Size::Parts(parts) = *size { parts } else { equal };
             return Ok(self.collectives.iter().map(|(_, size)| parts(size)).collect());
         };
+        let grain = self.grain(least);
         let one = |(index, (kind, size)): (usize, &(Kind, Size))| match *size {
             Size::Bytes(bytes) => {
-                let parts = (u128::from(bytes) * u128::from(self.cut())).div_ceil(least.into());
-                u32::try_from(parts).map_err(|_| JobRequestError::TooLarge { index })
+                u32::try_from(grain.parts(bytes, least)).map_err(|_| JobRequestError::TooLarge { index })
             }
             _ if kind.has_volume() => Err(JobRequestError::NoBytes { index }),
             _ => Ok(1),
@@ -187,43 +192,41 @@ impl<'a> JobRequest<'a> {
     }
 
     fn least_bytes(&self) -> Option<u64> {
-        let bytes = |(_, size): &(Kind, Size)| if let Size::Bytes(bytes) = *size { Some(bytes) } else { None };
-        self.collectives.iter().filter_map(bytes).min()
+        self.collectives.iter().filter_map(|(_, size)| size.bytes()).min()
     }
 
     fn states_parts(&self) -> bool {
         self.collectives.iter().any(|(_, size)| matches!(size, Size::Parts(_)))
     }
 
-    /// The parts of the smallest message, before planning cuts it further: as stated, or the fewest in which all are
-    /// nearly whole chunks, as planning multiplies what is rounded up. Many chunks are not made for that.
-    fn cut(&self) -> u32 {
+    /// How large chunks are before planning cuts them further: as stated, or such that messages are nearly whole chunks,
+    /// and these not too many.
+    fn grain(&self, least: u64) -> Grain {
         let most_chunks = match self.parts {
-            Parts::Fixed(parts) => return parts,
+            Parts::Fixed(parts) => return Grain::Part(parts),
             Parts::Enough => NEAR.1,
             Parts::Auto => CLOSE.1,
         };
-        let Some(least) = self.least_bytes().filter(|&least| least > 0) else { return 1 };
-        let chunks = |parts: u128, kind: &Kind| {
-            Some(u64::from(self.problem(kind, u32::try_from(parts).ok()?).ok()?.chunk_count()))
+        if least == 0 {
+            return Grain::Part(1);
+        }
+        let in_bytes = || self.collectives.iter().filter_map(|(kind, size)| size.bytes().map(|bytes| (kind, bytes)));
+        let load = |(kind, bytes)| {
+            let volume = self.control.bounds(&self.problem(kind, 1).ok()?).ok()?.volume?;
+            Some(Load { bytes, volume: volume.at_least })
         };
-        // How much larger rounding makes a message; none where there are too many chunks.
-        let rounded = |cut: u32| {
-            let (mut worst, mut all) = (1.0_f64, 0);
-            for (kind, size) in &self.collectives {
-                let Size::Bytes(bytes) = *size else { continue };
-                let exact = u128::from(bytes) * u128::from(cut);
-                let parts = exact.div_ceil(least.into());
-                worst = worst.max((parts * u128::from(least)) as f64 / exact as f64);
-                all += chunks(parts, kind)?;
-            }
-            (all <= most_chunks).then_some(worst)
+        let loads: Vec<Load> = in_bytes().filter_map(load).collect();
+        let chunks = |(kind, bytes): (&Kind, u64), grain: Grain| {
+            let parts = u32::try_from(grain.parts(bytes, least)).ok()?;
+            Some(u64::from(self.problem(kind, parts).ok()?.chunk_count()))
         };
-        let most = u32::try_from(least).unwrap_or(u32::MAX).min(MOST_CUT);
-        let cuts = (1..=most).map_while(|cut| Some((cut, rounded(cut)?))).collect::<Vec<_>>();
-        let nearly = cuts.iter().find(|(_, rounded)| *rounded <= ROUNDED);
-        let least_rounded = || cuts.iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
-        nearly.or_else(least_rounded).map_or(1, |(cut, _)| *cut)
+        let fits = |grain| {
+            let all: Option<u64> = in_bytes().map(|one| chunks(one, grain)).sum();
+            all.is_some_and(|all| all <= most_chunks)
+        };
+        let messages: Vec<u64> = in_bytes().map(|(_, bytes)| bytes).collect();
+        let links = self.topology.live_links().count();
+        Grain::coarse(&loads, least, links).unwrap_or_else(|| Grain::fine(&messages, least, fits))
     }
 
     /// Plans the collectives together.
@@ -241,8 +244,9 @@ impl<'a> JobRequest<'a> {
             Parts::Enough => Some(NEAR),
         };
         // A part is at least a byte.
-        let bytes = self.least_bytes().map(|least| u32::try_from(least).unwrap_or(u32::MAX));
-        let most_cut = bytes.map(|bytes| (bytes / self.cut()).max(1)).into_iter().chain(self.goal.most_cut).min();
+        let most_cut = self.least_bytes().map(|least| self.grain(least).most_cut(least));
+        let most_cut = most_cut.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+        let most_cut = most_cut.into_iter().chain(self.goal.most_cut).min();
         let goal = JobGoal { most_cut, ..self.goal };
         let (job, stopped) = match near {
             None => plan_job(problems, &goal, &control)?,
@@ -320,6 +324,12 @@ mod tests {
         assert_eq!(cut(&[4, 4], Kind::AllToAll), [16, 5]);
         assert_eq!(cut(&[8, 8, 8], Kind::AllGather), [10, 3]);
         assert_eq!(cut(&[8, 8, 8], Kind::AllToAll), [4, 1]);
+        // Many chunks are not made for a message that matters little.
+        let torus = Topology::torus(&[3, 3]).unwrap();
+        let request = JobRequest::new(&torus).collective(Kind::AllGather, Size::Bytes(1 << 10));
+        let request = request.collective(Kind::AllToAll, Size::Bytes(64 << 20));
+        assert_eq!(request.problems().unwrap().iter().map(Problem::parts).collect::<Vec<_>>(), [1, 1 << 14]);
+        assert_eq!(request.chunk_bytes(), Some(4 << 10));
         let torus = Topology::torus(&[2, 2]).unwrap();
         let nothing = JobRequest::new(&torus).collective(Kind::AllGather, Size::Bytes(0));
         assert_eq!((nothing.chunk_bytes(), nothing.problems().is_err()), (Some(0), true));

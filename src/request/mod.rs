@@ -1,5 +1,6 @@
 //! Planning in a few lines: a request, its plan, and from there to a schedule that is known to hold. Jobs likewise.
 
+mod grain;
 mod job;
 mod pattern;
 

@@ -69,7 +69,9 @@ has a `demand`: a matrix, or the file of one, named from the folder of the job's
 Chunks of all collectives are equally large, so messages are rounded up to whole chunks. The smallest message is cut in
 `--parts` parts: by default, in the fewest with which no message is rounded up by more than 1 % (up to 16; if there are
 none, those that round up least), and then in more, until the total width is within 3 % of its bound, with `auto` within
-0.5 %, but at most 8192 or 16 384 chunks in all. `--steps`, `--max-steps`, `--seed` and `--time-limit` are as always.
+0.5 %, but at most 8192 or 16 384 chunks in all. Messages a thousandth as large as others are padded to a larger chunk,
+as long as that adds 1 % to what links carry, or where there would be too many chunks. `--steps`, `--max-steps`,
+`--seed` and `--time-limit` are as always.
 
 One verdict covers the job: every schedule holds on its own, all have the same number of steps, and no link is
 overloaded in any step. The bound is on the total width, for what all must move over the same links.

@@ -162,6 +162,17 @@ fn messages_are_cut_while_steps_outnumber_the_width() {
     assert!(width <= bound * Rational::new(5, 4), "{width} {bound}");
 }
 
+/// Alone, ranks exchange parts of an all_reduce; beside others, it moves in trees that can give way.
+#[test]
+fn what_ranks_exchange_gives_way_in_trees() {
+    let torus = torus(&[4, 4]);
+    let root = RankId(0);
+    let problems = [(Kind::Scatter(root), 4), (Kind::Broadcast(root), 32), (Kind::AllReduce, 4), (Kind::AllGather, 1)];
+    let problems = problems.map(|(kind, parts)| problem(&torus, kind, parts));
+    let (job, _) = plan_job_in_parts(&problems, &JobGoal::default(), 0.03, 1 << 13, &Control::unlimited()).unwrap();
+    assert!(job.total_width() * 100 <= 104 * u64::from(least_job_width(&job)), "{}", job.total_width());
+}
+
 #[test]
 fn what_cannot_be_planned_together_is_refused() {
     let (torus, other) = (torus(&[4, 4]), torus(&[4, 2]));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use collsynth::plan::{Control, JobGoal, Parts, StopReason, least_job_width};
 use collsynth::problem::Problem;
-use collsynth::report::job as report;
+use collsynth::report::{figures, job as report};
 use collsynth::schedule::Origin;
 use collsynth::topology::Topology;
 use collsynth::verify::{Options, RejectedJob, VerifiedJob};
@@ -85,11 +85,12 @@ impl JobFile<'_> {
     fn note_rounded(&self, request: &JobRequest<'_>, problems: &[Problem]) {
         let Some(chunk) = request.chunk_bytes().filter(|_| !self.quiet && self.format == Format::Text) else { return };
         for (index, (problem, (_, size))) in problems.iter().zip(request.collectives()).enumerate() {
-            let count = problem.parts();
+            let parts = problem.parts();
             if let Size::Bytes(bytes) = *size
-                && u64::from(count) * chunk != bytes
+                && u64::from(parts) * chunk != bytes
             {
-                note(&format!("note: collective {index}: {bytes} bytes are rounded up to {count} chunks of {chunk}"));
+                let chunks = figures::count(parts as usize, "chunk");
+                note(&format!("note: collective {index}: {bytes} bytes are rounded up to {chunks} of {chunk}"));
             }
         }
     }

@@ -35,7 +35,8 @@ pub(crate) fn put_together(
         }
         let seed = seed.wrapping_add(attempt);
         let mut leveled = routes.to_vec();
-        level(problems, &mut leveled, least, seed, control);
+        // The timetable takes time too.
+        level(problems, &mut leveled, least, seed, &control.halfway());
         let overlay = Overlay::new(problems, &leveled)?;
         let timetable = overlay.timetable(near, most, seed, control);
         let figures = timetable.figures();

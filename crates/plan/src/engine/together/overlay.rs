@@ -50,7 +50,7 @@ const NEAR_LEAST: u64 = 500;
 /// Wider, hence fewer, steps may cost one part in this many of the total width.
 const WORTH_WIDER_STEPS: u64 = 100;
 /// Steps are wide enough for about this many of them at most.
-const MOST_STEPS: u64 = 256;
+const MOST_STEPS: u64 = 512;
 /// Schedules whose operations a word has a bit for.
 const MOST_SCHEDULES: usize = 32;
 /// Units of urgency for a unit of time, and the noise of a pass.

@@ -15,6 +15,18 @@ fn problem(topology: &Topology, kind: Kind, parts: u32) -> Problem {
     Problem::new(topology.clone(), Collective { kind, parts }).unwrap()
 }
 
+/// Each of two ranks adds what the other has: no tree leads to one of them.
+#[test]
+fn an_exchange_is_no_tree() {
+    let problem = problem(&Topology::torus(&[2]).unwrap(), Kind::AllReduce, 1);
+    let hop = |id: LinkId| {
+        let (from, to) = (problem.machine().link(id).from, problem.machine().link(id).to);
+        Hop { chunk: ChunkId(0), step: 1, from, to, op: Op::Reduce, link: id, share: 0 }
+    };
+    let hops: Vec<Hop> = problem.machine().live_links().map(hop).collect();
+    assert!(hops.len() == 2 && !super::is_trees(&problem, &hops) && super::is_trees(&problem, &hops[..1]));
+}
+
 /// Links that join a root to all who need a chunk, each that a random search comes upon, with how deep they lead.
 fn random_tree(problem: &Problem, root: RankId, op: Op, ends: Holders, rng: &mut Rng) -> Vec<(LinkId, u32)> {
     let machine = problem.machine();

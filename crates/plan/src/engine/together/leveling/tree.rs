@@ -32,7 +32,11 @@ pub(super) fn trees_of(problem: &Problem, number: usize, hops: &[Hop]) -> Option
         let mut below: Vec<RankId> = of_op.iter().map(|hop| ends_of(hop).1).collect();
         below.sort_unstable();
         let mut roots = of_op.iter().map(|hop| ends_of(hop).0).filter(|rank| below.binary_search(rank).is_err());
-        let Some(root) = roots.next() else { continue };
+        if of_op.is_empty() {
+            continue;
+        }
+        // None where two ranks exchange what they have.
+        let root = roots.next()?;
         let is_tree = roots.all(|other| other == root) && below.is_sorted_by(|one, other| one < other);
         if !is_tree || trees.iter().any(|tree| tree.root != root) {
             return None;
