@@ -9,12 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::{env, fs};
 
-use collsynth_judging_kit::compare::{Compare, Disagreement, SORTS, Seen, agree_on};
+use collsynth_judging_kit::compare::{Compare, Disagreement, SORTS, Seen, agree_on, compare_schedule};
 use collsynth_judging_kit::dice::Dice;
 use collsynth_judging_kit::naive;
 use collsynth_judging_kit::naive::program::judge;
 use collsynth_judging_kit::naive::program::place::Placing;
 use collsynth_judging_kit::naive::reader::from_text;
+use proptest::prelude::{ProptestConfig, any};
+use proptest::{prop_assert, proptest};
 use serde_json::Value;
 
 /// How often each verdict was agreed on, each code given, and each thing met that an opinion names.
@@ -54,7 +56,7 @@ fn met(sort: &str, cases: u64, expected: &[(usize, &[&str])]) {
 fn schedules() {
     met(
         "schedules",
-        12_000,
+        6000,
         &[
             (70, &["D001", "D002", "L001", "R002", "T002", "W001", "W002", "W004", "holds", "refuted", "unreadable"]),
             (20, &["D003", "F001", "F002", "F003", "F004", "F005", "F006", "L002", "R001", "R003", "T001", "T003"]),
@@ -63,6 +65,18 @@ fn schedules() {
             (20, &["F010", "way back"]),
         ],
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
+
+    /// Others each time.
+    #[test]
+    fn schedules_of_any_seed(seed in any::<u64>()) {
+        if let Err(disagreement) = compare_schedule(&mut Dice::from_seed(seed)) {
+            prop_assert!(false, "seed {}: {}", seed, disagreement);
+        }
+    }
 }
 
 #[test]

@@ -48,9 +48,10 @@ pub fn mirror(dice: &mut Dice, file: &mut Value) {
 /// Lists the moves of an explicit schedule on a torus chunk by chunk.
 pub fn plant(dice: &mut Dice, file: &mut Value) {
     let bare = file.as_object().is_some_and(|keys| !keys.contains_key("exceptions") && !keys.contains_key("mirrored"));
-    let Some(read) = File::read(file).ok().filter(|_| bare || file.get("mirrored") == Some(&json!(true))) else {
+    if !bare && file.get("mirrored") != Some(&json!(true)) {
         return;
-    };
+    }
+    let Some(read) = File::read(file).ok().filter(|read| read.machine.torus.is_some()) else { return };
     let stated = file["steps"].as_array().map_or(0, Vec::len);
     let mut trees: BTreeMap<(usize, bool), Vec<Tree>> = BTreeMap::new();
     for (at, step) in read.steps.iter().take(stated).enumerate() {
@@ -128,6 +129,8 @@ pub fn change(dice: &mut Dice, file: &mut Value) {
                 let ops = [json!("reduce"), json!("copy"), json!("add"), json!(1), Value::Null];
                 steps.into_iter().nth(at).expect("below their number")["op"] = dice.pick(&ops).clone();
             }
+            // Trees of another machine, perhaps.
+            _ if dice.chance(20) => file["trees"] = json!([]),
             _ => (),
         }
         return;

@@ -22,7 +22,7 @@ pub use numbers::powers_in;
 pub use programs::maps::placing;
 pub use programs::rewrites::change as change_program;
 
-/// A schedule file that holds.
+/// A schedule file. It holds, but for a few: their way back is not stated, or leads over links that failed.
 pub fn unchanged(dice: &mut Dice) -> Value {
     let mut file = plans::file(dice);
     if dice.chance(50) {

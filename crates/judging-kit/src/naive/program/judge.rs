@@ -96,6 +96,17 @@ pub fn judge(value: &Value, placing: &Placing) -> Opinion {
     opinion
 }
 
+/// Does one run of a program, which must name only what exists, end with the values that are needed? Says nothing of
+/// other runs, and takes a moment where [`judge`] takes minutes.
+pub fn runs_well(value: &Value, dice: &mut Dice) -> bool {
+    let Ok(file) = ProgramFile::read(value) else { return false };
+    let layout = Layout { task: &file.task, ranks: file.machine.ranks(), in_place: file.in_place };
+    let ending = run(&file, &layout, dice);
+    let mut opinion = Opinion::default();
+    values(&file, &layout, &ending, &mut opinion);
+    ending.is_whole(&file) && opinion.holds()
+}
+
 fn operations(file: &ProgramFile) -> impl Iterator<Item = (Place, &Operation)> {
     file.workers.iter().enumerate().flat_map(|(rank, workers)| {
         workers.iter().enumerate().flat_map(move |(worker, operations)| {

@@ -133,6 +133,11 @@ fn add(combining: Combining, one: Sum, other: Sum) -> Sum {
 }
 
 impl Ending {
+    /// All workers finished, and all packets were received.
+    pub fn is_whole(&self, file: &ProgramFile) -> bool {
+        self.stuck(file).is_empty() && self.flying.iter().all(|&packets| packets == 0)
+    }
+
     /// The workers that did not finish.
     pub fn stuck(&self, file: &ProgramFile) -> Vec<Place> {
         let mut stuck = Vec::new();
