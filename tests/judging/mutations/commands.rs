@@ -3,7 +3,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -13,6 +12,9 @@ use collsynth_judging_kit::naive::reader::to_text;
 use serde_json::Value;
 
 use crate::support::bench::built;
+
+/// Makes a file.
+type Make = fn(&mut Dice) -> Value;
 
 /// Files that one process judges.
 const AT_A_TIME: usize = 250;
@@ -34,13 +36,15 @@ fn both_commands_say_the_same_of_every_file_in_the_project() {
 #[test]
 fn both_commands_say_the_same_of_mutations() {
     let folder = tempfile::tempdir().expect("a folder");
-    let made = |make: fn(&mut Dice) -> Value, seeds: Range<u64>| {
-        seeds.map(move |seed| to_text(&make(&mut Dice::from_seed(seed))))
-    };
-    let mut texts: Vec<String> = made(mutate::schedule, 0..400).collect();
-    for make in [mutate::compact, mutate::certificate, mutate::job, mutate::program] {
-        texts.extend(made(make, 0..100));
-    }
+    let sorts: [(Make, u64); 5] = [
+        (mutate::schedule, 400),
+        (mutate::compact, 100),
+        (mutate::certificate, 100),
+        (mutate::job, 100),
+        (mutate::program, 100),
+    ];
+    let made = sorts.into_iter().flat_map(|(make, count)| (0..count).map(move |seed| make(&mut Dice::from_seed(seed))));
+    let mut texts: Vec<String> = made.map(|file| to_text(&file)).collect();
     for seed in 0..400 {
         let mut dice = Dice::from_seed(seed);
         let text: &String = dice.pick(&texts[..800]);

@@ -74,7 +74,7 @@ pub const KINDS: [(&str, bool, Combining); 11] = [
 ];
 
 /// The most pairs of a chunk and a rank that a naive judge can take.
-const FEW: u128 = 1 << 14;
+const FEW: u128 = 1 << 15;
 
 impl Task {
     /// Reads a collective for a machine, as far as it has faults of its own if there is no machine.

@@ -74,6 +74,9 @@ pub fn figures(file: &File, states: &[State], opinion: &mut Opinion) {
     opinion.figures.insert("held", peak(file));
     if file.task.combining == Combining::Adds && file.task.moves_data() {
         sums(file, states.last().expect("there is a beginning"), opinion);
+    } else {
+        // Nothing is said of sums.
+        opinion.figures.insert("sums", ["null"; 4].join(" "));
     }
 }
 
