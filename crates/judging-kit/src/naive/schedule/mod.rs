@@ -5,5 +5,5 @@ pub mod compact;
 pub mod job;
 pub mod judge;
 pub mod observed;
-mod outcome;
+pub mod outcome;
 pub mod together;
