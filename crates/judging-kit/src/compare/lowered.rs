@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Disagreement, Seen, agree};
 use crate::dice::Dice;
 use crate::mutate;
+use crate::naive::program::place::Placing;
 use crate::naive::{self, opinion::Opinion, reader::to_text};
 
 /// More of them are left to the judge alone.
@@ -31,8 +32,9 @@ pub fn compare_lowered(dice: &mut Dice) -> Result<Seen, Box<Disagreement>> {
     };
     let mut seen = agree(&program, &opinion(&program))?;
     if seen.verdict != "holds" {
-        let why = format!("lowered to what is {}: {:?}", seen.verdict, seen.codes);
-        return Err(Box::new(Disagreement::of(&to_text(&schedule), why)));
+        let judge = format!("lowered to what is {}: {:?}", seen.verdict, seen.codes);
+        let (file, naive) = (to_text(&schedule), "it holds".to_owned());
+        return Err(Box::new(Disagreement { file, placing: Placing::default(), judge, naive }));
     }
     let relays = if schedule["relays"] == false { ", without relays" } else { "" };
     seen.reached.push(format!("lowered with barriers {}{relays}", barriers.name()));

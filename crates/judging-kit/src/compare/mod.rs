@@ -54,13 +54,6 @@ pub struct Disagreement {
     pub naive: String,
 }
 
-impl Disagreement {
-    /// Something that is wrong whatever a naive judge says.
-    fn of(file: &str, judge: String) -> Self {
-        Self { file: file.into(), placing: Placing::default(), judge, naive: String::new() }
-    }
-}
-
 impl fmt::Display for Disagreement {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, placing, judge, naive } = self;
