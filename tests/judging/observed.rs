@@ -1,15 +1,17 @@
 //! What the verifier reports of a schedule that holds (chunks held at a time, orders of addition): hand-worked cases,
-//! and planned schedules against a second, naive implementation of both definitions.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! and planned schedules, of which the judging kit's naive judge must say the same.
 
 use collsynth::certificate::Bounds;
-use collsynth::collective::{ChunkId, Collective, Combining, Demand, Kind};
+use collsynth::collective::{ChunkId, Collective, Demand, Kind};
+use collsynth::format::json::solution_to_string;
 use collsynth::plan::{Control, Goal, Parts, synthesize};
 use collsynth::problem::Problem;
 use collsynth::schedule::{Op, Schedule, Solution};
 use collsynth::topology::{RankId, Topology, TopologySpec};
 use collsynth::verify::{Observed, Options, Peak, Sums, verify};
+use collsynth_judging_kit::compare::agree;
+use collsynth_judging_kit::naive;
+use collsynth_judging_kit::naive::reader::from_text;
 
 fn observe(problem: &Problem, schedule: &Schedule) -> Observed {
     let (problem, schedule) = (problem.clone(), schedule.clone());
@@ -94,7 +96,7 @@ fn nothing_is_told_of_a_schedule_that_does_not_hold() {
 }
 
 #[test]
-fn planned_schedules_agree_with_the_definitions() {
+fn both_judges_say_the_same_of_planned_schedules() {
     let root = RankId(1);
     let demand = |ranks: u32| Demand::new(ranks, &(0..ranks * ranks).map(|pair| pair * 7 % 4).collect::<Vec<_>>());
     let machines = [
@@ -111,112 +113,13 @@ fn planned_schedules_agree_with_the_definitions() {
             for parts in [1, 5] {
                 let goal = Goal { parts: Parts::Fixed(parts), ..Goal::default() };
                 let plan = synthesize(&topology, &kind, &goal, &Control::unlimited()).unwrap();
-                let observed = observe(&plan.problem, &plan.schedule);
-                let naive = naive(&plan.problem, &plan.schedule);
-                assert_eq!(observed.held, naive.0, "{} in {parts} on {extents:?}", kind.name());
-                let sums = observed.sums.as_ref().map(|sums| (sums.chunks, sums.alike, sums.orders, sums.depth));
-                assert_eq!(sums, naive.1, "{} in {parts} on {extents:?}", kind.name());
+                let text = solution_to_string(&Solution::from(plan));
+                let file = from_text(&text).unwrap();
+                let seen = agree(&file, &naive::judge(&file)).unwrap_or_else(|disagreement| panic!("{disagreement}"));
+                let name = format!("{} in {parts} on {extents:?}", kind.name());
+                assert_eq!(seen.verdict, "holds", "{name}");
+                assert!(!seen.reached.contains(&"beyond a judge".to_owned()), "{name}");
             }
         }
     }
-}
-
-/// A value at a rank: the steps in which it is there, and the additions that made it.
-struct Value {
-    rank: RankId,
-    /// The first step: 0 for initial values, the step after the addition for sums.
-    since: usize,
-    /// The last step in which it is sent or added to; for arrivals at least the step they arrive in.
-    used: Option<usize>,
-    tree: Tree,
-}
-
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Tree {
-    Leaf(RankId),
-    Sum(Box<[Tree; 2]>),
-}
-
-impl Tree {
-    fn sum(a: Self, b: Self) -> Self {
-        Self::Sum(Box::new(if a <= b { [a, b] } else { [b, a] }))
-    }
-
-    fn depth(&self) -> u32 {
-        match self {
-            Self::Leaf(_) => 0,
-            Self::Sum(both) => 1 + both[0].depth().max(both[1].depth()),
-        }
-    }
-}
-
-type NaiveSums = Option<(u32, u32, u32, u32)>;
-
-/// Step by step, with a list of all values ever held.
-fn naive(problem: &Problem, schedule: &Schedule) -> (Peak, NaiveSums) {
-    let (mut values, mut at): (Vec<Value>, BTreeMap<(RankId, ChunkId), usize>) = Default::default();
-    let live = |rank: &RankId| problem.topology().is_alive(*rank);
-    let all_ranks = || (0..problem.topology().rank_count() as u32).map(RankId).filter(live);
-    for chunk in (0..problem.chunk_count()).map(ChunkId) {
-        for rank in problem.holders(problem.rule(chunk).before) {
-            at.insert((rank, chunk), values.len());
-            values.push(Value { rank, since: 0, used: None, tree: Tree::Leaf(rank) });
-        }
-    }
-    for (now, step) in schedule.steps().enumerate().map(|(index, step)| (index + 1, step)) {
-        let before = at.clone();
-        for transfer in step.transfers {
-            for &chunk in schedule.chunks(transfer) {
-                values[before[&(transfer.from, chunk)]].used = Some(now);
-            }
-        }
-        for transfer in step.transfers {
-            for &chunk in schedule.chunks(transfer) {
-                let (rank, sent) = (transfer.to, values[before[&(transfer.from, chunk)]].tree.clone());
-                let arrived = values.len();
-                values.push(Value { rank, since: now, used: Some(now), tree: sent.clone() });
-                match at.get(&(rank, chunk)) {
-                    Some(&there) if transfer.op == Reduce => {
-                        values[there].used = Some(now);
-                        let tree = Tree::sum(values[there].tree.clone(), sent);
-                        let sum = Value { rank, since: now + 1, used: None, tree };
-                        at.insert((rank, chunk), values.len());
-                        values.push(sum);
-                    }
-                    _ => {
-                        at.insert((rank, chunk), arrived);
-                    }
-                }
-            }
-        }
-    }
-    let steps = schedule.step_count();
-    let (mut finals, mut chunks, mut alike): (BTreeSet<Tree>, _, _) = (BTreeSet::new(), 0, 0);
-    for chunk in (0..problem.chunk_count()).map(ChunkId) {
-        let rule = problem.rule(chunk);
-        let holders: Vec<RankId> =
-            problem.holders(rule.after).filter(|rank| at.contains_key(&(*rank, chunk))).collect();
-        for rank in &holders {
-            values[at[&(*rank, chunk)]].used = Some(steps + 1);
-        }
-        if rule.combining == Combining::Sum && !holders.is_empty() {
-            let trees: BTreeSet<Tree> = holders.iter().map(|rank| values[at[&(*rank, chunk)]].tree.clone()).collect();
-            chunks += 1;
-            alike += u32::from(trees.len() == 1);
-            finals.extend(trees);
-        }
-    }
-    let mut best: Option<Peak> = None;
-    for rank in all_ranks() {
-        for now in 0..=steps {
-            let lies =
-                |value: &&Value| value.rank == rank && value.used.is_some_and(|used| used >= now) && value.since <= now;
-            let held = values.iter().filter(lies).count() as u64;
-            if best.is_none_or(|best| held > best.chunks) {
-                best = Some(peak(held, rank.0, Some(now as u32).filter(|&now| now > 0)));
-            }
-        }
-    }
-    let depth = finals.iter().map(Tree::depth).max().filter(|&depth| depth > 0);
-    (best.unwrap(), depth.map(|depth| (chunks, alike, finals.len() as u32, depth)))
 }

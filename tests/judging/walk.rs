@@ -10,7 +10,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::{env, fs, thread};
 
-use super::mutations::dice::Dice;
+use collsynth_judging_kit::dice::Dice;
+
 use crate::support::bench::{Bench, built, text};
 
 /// The address space of a command in KiB, and its seconds of the processor, which other work does not take.
@@ -102,7 +103,7 @@ fn mutants_of_hostile_files_are_judged_or_refused() {
     let all: Vec<&str> = lines().collect();
     let mut cases = Vec::new();
     for seed in first..first + number("SYNTH_FUZZ_RUNS", 24) {
-        let mut dice = Dice::new(seed);
+        let mut dice = Dice::from_seed(seed);
         let (name, file) = dice.pick(&files);
         let file = mutant(&mut dice, file);
         let mut case = |line| cases.push(Case { name: format!("{name}, seed {seed}"), file: file.clone(), line });
@@ -225,8 +226,8 @@ fn files() -> Vec<(String, String)> {
 /// The text with some numbers changed, or entries left out or repeated.
 fn mutant(dice: &mut Dice, file: &str) -> String {
     let mut text = file.to_owned();
-    for _ in 0..1 + dice.roll(3) {
-        text = if dice.once_in(3) { without_or_twice(dice, &text) } else { other_number(dice, &text) };
+    for _ in 0..1 + dice.below(3) {
+        text = if dice.chance(33) { without_or_twice(dice, &text) } else { other_number(dice, &text) };
     }
     text
 }
@@ -240,9 +241,9 @@ fn other_number(dice: &mut Dice, text: &str) -> String {
     }
     let start = *dice.pick(&starts);
     let end = (start..).find(|&at| !is_digit(at)).unwrap_or(text.len());
-    let near = (1_i128 << dice.roll(65)) + dice.roll(3) as i128 - 1;
-    let number = match dice.roll(4) {
-        0 => (dice.roll(5) as i128).to_string(),
+    let near = (1_i128 << dice.below(65)) + dice.below(3) as i128 - 1;
+    let number = match dice.below(4) {
+        0 => (dice.below(5) as i128).to_string(),
         1 => format!("-{near}"),
         _ => near.to_string(),
     };
@@ -255,9 +256,9 @@ fn without_or_twice(dice: &mut Dice, text: &str) -> String {
     if commas.len() < 2 {
         return text.to_owned();
     }
-    let first = dice.roll(commas.len() - 1);
+    let first = dice.below(commas.len() - 1);
     let (start, end) = (commas[first], commas[first + 1]);
-    match dice.once_in(2) {
+    match dice.chance(50) {
         true => format!("{}{}", &text[..start], &text[end..]),
         false => format!("{}{}", &text[..end], &text[start..]),
     }

@@ -1,19 +1,20 @@
 //! `synth verify` and `synth-verify` are one judge: same bytes, same exit code, for every file of the project and for
-//! mutations of schedules and rank programs.
+//! generated ones of every sort, right and wrong.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use collsynth::format::json::{program_to_string, solution_to_string};
-use collsynth::lower::{Target, lower};
-use collsynth::program::Barriers;
-use collsynth::verify::{Options, Verified};
+use collsynth_judging_kit::dice::Dice;
+use collsynth_judging_kit::mutate;
+use collsynth_judging_kit::naive::reader::to_text;
+use serde_json::Value;
 
-use super::dice::Dice;
-use super::{generate, mutated};
 use crate::support::bench::built;
+
+/// Makes a file.
+type Make = fn(&mut Dice) -> Value;
 
 /// Files that one process judges.
 const AT_A_TIME: usize = 250;
@@ -35,13 +36,18 @@ fn both_commands_say_the_same_of_every_file_in_the_project() {
 #[test]
 fn both_commands_say_the_same_of_mutations() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut texts: Vec<String> =
-        (0..600).map(|seed| solution_to_string(&mutated(seed, &[seed; 2][..seed as usize % 3]).solution())).collect();
-    let programs = programs();
-    texts.extend(programs.iter().cloned());
+    let sorts: [(Make, u64); 5] = [
+        (mutate::schedule, 400),
+        (mutate::compact, 100),
+        (mutate::certificate, 100),
+        (mutate::job, 100),
+        (mutate::program, 100),
+    ];
+    let made = sorts.into_iter().flat_map(|(make, count)| (0..count).map(move |seed| make(&mut Dice::from_seed(seed))));
+    let mut texts: Vec<String> = made.map(|file| to_text(&file)).collect();
     for seed in 0..400 {
-        let mut dice = Dice::new(seed);
-        let text = if dice.once_in(4) { dice.pick(&texts[..600]) } else { dice.pick(&programs) };
+        let mut dice = Dice::from_seed(seed);
+        let text: &String = dice.pick(&texts[..800]);
         texts.push(with_other_digit(text, &mut dice));
     }
     let files: Vec<PathBuf> = (0..texts.len()).map(|index| folder.path().join(format!("{index}.json"))).collect();
@@ -50,7 +56,7 @@ fn both_commands_say_the_same_of_mutations() {
     }
     assert_eq!(compare(&files, &[]), [true; 3]);
     compare(&files[..100], &["--max-errors", "1"]);
-    compare(&files[600..], &["--contention-free"]);
+    compare(&files[700..], &["--contention-free"]);
 }
 
 #[test]
@@ -87,24 +93,12 @@ fn both_commands_take_another_machine() {
     assert_eq!(compare(&[program(2)], &["--topology", ring, "--rank-map", "0,1,3"]), [true, false, false]);
 }
 
-/// Generated schedules as rank programs.
-fn programs() -> Vec<String> {
-    let of = |seed: u64| {
-        let solution = generate::random_case(&mut Dice::new(seed)).solution();
-        let verified = Verified::new(solution, &Options::default()).expect("it holds");
-        let barriers = Barriers::ALL[seed as usize % Barriers::ALL.len()];
-        let program = lower(&verified, &Target { barriers, ..Target::default() }).ok()?;
-        Some(program_to_string(&program))
-    };
-    (0..60).filter_map(of).collect()
-}
-
 /// One digit of a text replaced.
 fn with_other_digit(text: &str, dice: &mut Dice) -> String {
     let digits: Vec<usize> = text.match_indices(|letter: char| letter.is_ascii_digit()).map(|(at, _)| at).collect();
     let mut text = text.to_owned();
     let at = *dice.pick(&digits);
-    text.replace_range(at..=at, &dice.roll(10).to_string());
+    text.replace_range(at..=at, &dice.below(10).to_string());
     text
 }
 

@@ -1,122 +1,122 @@
-//! Random mutations of valid schedules: the verifier must agree with an independent, naive one.
+//! Generated schedules, right and wrong, read from files of the judging kit: what holds is above everything that
+//! evidence proves, what is wrong is refuted for the right reason.
 //!
-//! The schedules come from a generator of this test's own (trees and a greedy timetable, every kind of collective,
-//! random machines with failures), never from a planner.
+//! That the judge agrees with the kit's naive one on them, and meets every rule, is a test of the kit itself.
 
 mod commands;
-pub mod dice;
-mod generate;
-mod machine;
-mod mutate;
-mod plain;
-mod reference;
 mod shrink;
 
 use std::collections::BTreeMap;
 
+use collsynth::certificate::{Bounds, Evidence, Rational, StepsBound, check_steps, stepped_value, value};
+use collsynth::collective::ChunkId;
+use collsynth::format::json::parse_solution;
+use collsynth::schedule::{Schedule, Solution};
+use collsynth::verdict::Verdict;
+use collsynth::verify::{Code, Options, verify};
+use collsynth_judging_kit::dice::Dice;
+use collsynth_judging_kit::mutate;
+use collsynth_judging_kit::naive::reader::to_text;
 use proptest::prelude::{ProptestConfig, any};
 use proptest::{prop_assert, proptest};
 
-use collsynth::certificate::{Evidence, Rational, value};
-use collsynth::topology::RankId;
-use collsynth::verdict::Verdict;
-use collsynth::verify::{Code, Options, verify};
-use dice::Dice;
-use plain::Case;
-
-/// Compares the verdicts; an error describes the difference.
-fn compare(case: &Case) -> Result<reference::Verdict, String> {
-    let solution = case.solution();
-    let report = verify(&solution, &Options::default());
-    let expected = reference::judge(case);
-    let found: Vec<(Code, u64)> = report.totals().collect();
-    let agrees = match expected {
-        Ok(()) => report.verdict() == Verdict::Holds,
-        // The first violation in the order of steps, and the right reason among those found.
-        Err((code, step)) => {
-            found.iter().any(|&(other, _)| other == code)
-                && report.violations.first().is_some_and(|first| first.step == step)
-        }
-    };
-    if !agrees {
-        return Err(format!(
-            "the reference says {expected:?}, the verifier {found:?}: {:#?}\n{case:#?}",
-            report.violations
-        ));
-    }
-    let short = verify(&solution, &Options { max_errors: 1, ..Options::default() });
-    if !short.totals().eq(report.totals()) || short.violations.first() != report.violations.first() {
-        return Err(format!("another limit, another verdict: {short:#?} {report:#?}"));
-    }
-    Ok(expected)
-}
-
-fn mutated(seed: u64, mutations: &[u64]) -> Case {
-    let mut case = generate::random_case(&mut Dice::new(seed));
-    for &mutation in mutations {
-        mutate::mutate(&mut case, &mut Dice::new(mutation));
-    }
-    case
+/// A schedule with up to three changes, if it can still be read.
+fn mutated(seed: u64) -> Option<Solution> {
+    parse_solution(&to_text(&mutate::schedule(&mut Dice::from_seed(seed)))).ok()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10_000) })]
 
     #[test]
-    fn the_verdict_on_mutated_schedules_is_that_of_the_reference(
-        seed in any::<u64>(),
-        mutations in proptest::collection::vec(any::<u64>(), 0..4),
-    ) {
-        if let Err(difference) = compare(&mutated(seed, &mutations)) {
-            prop_assert!(false, "{}", difference);
+    fn no_evidence_proves_more_than_a_schedule_that_holds(seed in any::<u64>()) {
+        if let Err(why) = proven(seed) {
+            prop_assert!(false, "{}", why);
         }
     }
-
-    #[test]
-    fn generated_schedules_hold_and_no_evidence_proves_more_than_their_volume(seed in any::<u64>()) {
-        let mut dice = Dice::new(seed);
-        let case = generate::random_case(&mut dice);
-        let verdict = compare(&case);
-        prop_assert!(matches!(verdict, Ok(Ok(()))), "{:?}", verdict);
-        let solution = case.solution();
-        let volume = Rational::new(i128::from(solution.schedule.total_width()), i128::from(case.parts));
-        for evidence in random_evidence(&case, &mut dice) {
-            if let Ok(proven) = value(&solution.problem, &evidence) {
-                prop_assert!(proven <= volume, "{} > {} by {:?} for {:#?}", proven, volume, evidence, case);
-            }
-        }
-    }
-}
-
-/// A metric, a cut and a partition; most do not apply to the collective.
-fn random_evidence(case: &Case, dice: &mut Dice) -> [Evidence; 3] {
-    let mut weights: Vec<(RankId, RankId, u32)> = Vec::new();
-    for wire in &case.machine.wires {
-        let (from, to) = (RankId(wire.from), RankId(wire.to));
-        if !weights.iter().any(|&(a, b, _)| (a, b) == (from, to)) {
-            weights.push((from, to, dice.roll(3) as u32));
-        }
-    }
-    let ranks = case.machine.live_ranks().filter(|_| dice.once_in(2)).map(RankId).collect();
-    let mut blocks: [Vec<RankId>; 3] = Default::default();
-    for rank in case.machine.live_ranks() {
-        blocks[dice.roll(3)].push(RankId(rank));
-    }
-    let blocks = blocks.into_iter().filter(|block| !block.is_empty()).collect();
-    [Evidence::metric(weights), Evidence::Cut { ranks }, Evidence::Partition { blocks }]
 }
 
 #[test]
-fn single_mutations_meet_every_rule() {
-    let mut met: BTreeMap<String, u32> = BTreeMap::new();
-    for seed in 0..4000 {
-        let verdict = compare(&mutated(seed, &[seed])).unwrap_or_else(|difference| panic!("seed {seed}: {difference}"));
-        let rule = verdict.err().map_or("holds".to_owned(), |(code, _)| code.to_string());
-        *met.entry(rule).or_default() += 1;
+fn evidence_of_every_kind_proves_something() {
+    let mut met: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for seed in 0..3000 {
+        for (kind, something, all) in proven(seed).unwrap_or_else(|why| panic!("{why}")) {
+            let (some, most) = met.entry(kind).or_default();
+            (*some, *most) = (*some + u32::from(something), *most + u32::from(all));
+        }
     }
-    let expected = [
-        "D001", "D002", "D003", "F005", "F006", "F007", "L001", "L002", "R001", "R002", "R003", "T001", "T002", "T003",
-        "holds",
-    ];
-    assert!(met.keys().eq(expected), "{met:?}");
+    let kinds = ["cut", "joint", "metric", "metric_over_time", "partition", "steps"];
+    assert!(met.keys().eq(&kinds) && met.values().all(|&(some, most)| some >= 20 && most >= 5), "{met:?}");
+}
+
+/// Of each evidence for a schedule that holds: its kind, whether it proves anything, and whether it proves the schedule
+/// optimal.
+fn proven(seed: u64) -> Result<Vec<(&'static str, bool, bool)>, String> {
+    let solution = parse_solution(&to_text(&mutate::evident(&mut Dice::from_seed(seed)))).expect("a schedule");
+    let Solution { problem, schedule, bounds, .. } = &solution;
+    let report = verify(&Solution { bounds: Bounds::default(), ..solution.clone() }, &Options::default());
+    if report.verdict() != Verdict::Holds {
+        return Err(format!("seed {seed}: {report:#?}"));
+    }
+    let volume = Rational::new(i128::from(schedule.total_width()), i128::from(problem.collective().parts));
+    let steps = schedule.step_count() as u32;
+    let of_volume = bounds.volume.iter().map(|bound| (kind(&bound.evidence), value(problem, &bound.evidence)));
+    let jointly = bounds.joint.iter().filter(|bound| bound.steps >= steps);
+    let jointly = jointly.map(|bound| ("joint", stepped_value(problem, bound.steps, bound.rank, &bound.weights)));
+    let mut met = Vec::new();
+    for (kind, proven) in of_volume.chain(jointly).filter_map(|(kind, proven)| Some((kind, proven.ok()?))) {
+        if proven > volume {
+            return Err(format!("seed {seed}: {kind} proves {proven}, but a volume of {volume} is enough"));
+        }
+        met.push((kind, proven > 0.into(), proven == volume));
+    }
+    if let Some(bound) = &bounds.steps {
+        let proves = |at_least| check_steps(problem, &StepsBound { at_least, ..bound.clone() }).is_ok();
+        if proves(steps + 1) {
+            return Err(format!("seed {seed}: {steps} steps are enough: {bound:?}"));
+        }
+        met.push(("steps", proves(1), steps > 0 && proves(steps)));
+    }
+    Ok(met)
+}
+
+fn kind(evidence: &Evidence) -> &'static str {
+    match evidence {
+        Evidence::Metric { .. } => "metric",
+        Evidence::Cut { .. } => "cut",
+        Evidence::MetricOverTime { .. } => "metric_over_time",
+        Evidence::Partition { .. } => "partition",
+    }
+}
+
+/// A reader refuses what names no chunk; a program may build it.
+#[test]
+fn a_chunk_that_does_not_exist_is_refuted() {
+    let mut refuted = 0;
+    for seed in 0..500 {
+        let mut dice = Dice::from_seed(seed);
+        let solution = parse_solution(&to_text(&mutate::evident(&mut dice))).expect("a schedule");
+        if solution.schedule.transfers().is_empty() {
+            continue;
+        }
+        let solution = Solution { bounds: Bounds::default(), ..solution };
+        let chosen = dice.below(solution.schedule.transfers().len());
+        let beyond = ChunkId(solution.problem.chunk_count() + dice.below(3) as u32);
+        let (mut builder, mut number, mut broken) = (Schedule::builder(), 0, None);
+        for (step, index) in solution.schedule.steps().zip(1..) {
+            builder.step(step.width);
+            for transfer in step.transfers {
+                let chunks = solution.schedule.chunks(transfer).iter().copied();
+                let extra = (number == chosen).then_some(beyond);
+                broken = broken.or(extra.map(|_| index));
+                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks.chain(extra));
+                number += 1;
+            }
+        }
+        let report = verify(&Solution { schedule: builder.finish(), ..solution }, &Options::default());
+        assert_eq!(report.totals().find(|(code, _)| *code == Code::F005), Some((Code::F005, 1)), "seed {seed}");
+        assert_eq!(report.violations.first().map(|first| first.step), Some(broken), "seed {seed}: {report:#?}");
+        refuted += 1;
+    }
+    assert!(refuted > 300, "{refuted}");
 }

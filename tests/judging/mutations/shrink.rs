@@ -45,8 +45,7 @@ fn without_one(schedule: &Schedule) -> Vec<Schedule> {
 #[test]
 fn what_is_left_of_a_wrong_schedule_is_needed() {
     let mut met: BTreeMap<Code, (usize, usize)> = BTreeMap::new();
-    for seed in 0..1500 {
-        let solution = mutated(seed, &[seed]).solution();
+    for solution in (0..1500).filter_map(mutated) {
         let report = verify(&solution, &Options::default());
         let shrunk = match shrink_solution(&solution, &|| false) {
             Ok(shrunk) => shrunk,
@@ -60,11 +59,11 @@ fn what_is_left_of_a_wrong_schedule_is_needed() {
             }
         };
         let first = &report.violations[0];
-        assert!(shrunk.is_minimal && key(&shrunk.finding) == key(first), "seed {seed}: {first:#?} {shrunk:#?}");
-        assert!(has(&shrunk.smallest, first), "seed {seed}");
+        assert!(shrunk.is_minimal && key(&shrunk.finding) == key(first), "{first:#?} {shrunk:#?}");
+        assert!(has(&shrunk.smallest, first), "{first:#?} {shrunk:#?}");
         for schedule in without_one(&shrunk.smallest.schedule) {
             let part = Solution { schedule, ..shrunk.smallest.clone() };
-            assert!(!has(&part, first), "seed {seed}: {first:#?}\n{:#?}\n{:#?}", shrunk.smallest, part);
+            assert!(!has(&part, first), "{first:#?}\n{:#?}\n{:#?}", shrunk.smallest, part);
         }
         let again = shrink_solution(&solution, &|| false).map(|shrunk| shrunk.smallest).ok();
         assert_eq!(again, Some(shrunk.smallest), "the same each time");

@@ -72,15 +72,4 @@ impl Draft {
             }
         }
     }
-
-    /// After an operation was put in: waits for later ones of its worker follow them to their new numbers.
-    pub fn insert_waits(&mut self, rank: usize, worker: usize, number: usize) {
-        for one in self.workers[rank].iter_mut().flatten() {
-            if let Operation::Wait { worker: other, operation } = one
-                && (*other as usize, *operation as usize >= number) == (worker, true)
-            {
-                *operation += 1;
-            }
-        }
-    }
 }

@@ -1,69 +1,20 @@
-//! Wrong programs, each with its verdict; and random changes.
+//! Wrong programs, each with its verdict; and what is left of changed ones.
 
 use collsynth::audit::{AuditOptions, ProgramCode};
 use collsynth::collective::{Collective, Kind};
+use collsynth::format::json::{parse_program, program_to_string};
 use collsynth::lower::Target;
 use collsynth::problem::Problem;
 use collsynth::program::{Barriers, Channel, Operation, Program, ProgramBuilder, Slot};
 use collsynth::shrink::{Whole, shrink_program};
 use collsynth::topology::{RankId, Topology};
 use collsynth::verdict::Verdict;
+use collsynth_judging_kit::dice::Dice;
+use collsynth_judging_kit::mutate;
+use collsynth_judging_kit::naive::reader::to_text;
 
 use super::edit::Draft;
 use super::{codes, judge, program};
-
-/// One random change that keeps every operation on its own channels.
-pub fn mutate(draft: &mut Draft, random: &mut fastrand::Rng) {
-    let all = draft.all();
-    let (rank, worker, number, operation) = all[random.usize(0..all.len())];
-    match random.u32(0..8) {
-        0 => draft.remove(rank, worker, number),
-        1 => {
-            let operations = &mut draft.workers[rank][worker];
-            let other = random.usize(0..operations.len());
-            operations.swap(number, other);
-        }
-        2 => {
-            let channel = random.usize(0..draft.channels.len());
-            let slots = &mut draft.channels[channel].slots;
-            *slots = (*slots - 1).max(1);
-        }
-        3 => draft.workers[rank][worker].push(operation),
-        4 => match &mut draft.workers[rank][worker][number] {
-            Operation::Send { count, .. } | Operation::Receive { count, .. } => *count += 1,
-            _ => {}
-        },
-        5 => {
-            let adds = |operation: &Operation| matches!(operation, Operation::Receive { add: Some(_), .. });
-            let all: Vec<_> = all.iter().filter(|(.., operation)| adds(operation)).collect();
-            let Some(&&(rank, worker, number, operation)) = all.get(random.usize(0..all.len().max(1))) else { return };
-            if let Operation::Receive { add: Some(src), dst: Some(dst), count, .. } = operation
-                && src != dst
-            {
-                draft.workers[rank][worker].insert(number + 1, Operation::Reduce { src, dst, count });
-                draft.insert_waits(rank, worker, number + 1);
-            }
-        }
-        _ => {
-            let by = random.u32(0..3);
-            let shift = |slot: &mut Slot| slot.offset = (slot.offset + 2).saturating_sub(by * 2).min(slot.offset + 1);
-            match &mut draft.workers[rank][worker][number] {
-                Operation::Send { src, .. } => shift(src),
-                Operation::Receive { add, dst, .. } => {
-                    if let Some(dst) = dst {
-                        shift(dst);
-                    }
-                    if by == 2 {
-                        *add = *dst;
-                    }
-                }
-                Operation::Copy { dst, .. } => shift(dst),
-                Operation::Reduce { src, .. } => shift(src),
-                Operation::Wait { operation, .. } => *operation = operation.saturating_sub(1),
-            }
-        }
-    }
-}
 
 /// Two ranks that reduce their vectors into both, each with one worker.
 fn pair(slots: u32, operations: impl Fn(u32) -> Vec<Operation>) -> Program {
@@ -252,13 +203,12 @@ fn what_is_left_of_a_wrong_program_is_needed() {
     assert!(matches!(shrink_program(&sound, &AuditOptions::default(), &|| false), Err(Whole::Holds)));
 
     let (mut all, mut left, mut seen) = (0, 0, std::collections::BTreeSet::new());
-    let mut random = fastrand::Rng::with_seed(3);
     let programs =
         [program(&[4], Kind::AllToAll, 2, Target::default()), program(&[2, 2], Kind::AllReduce, 2, Target::default())];
-    for turn in 0..200 {
-        let mut draft = Draft::of(&programs[turn % 2]);
-        mutate(&mut draft, &mut random);
-        let wrong = draft.build();
+    for seed in 0..300 {
+        let mut file = serde_json::from_str(&program_to_string(&programs[seed as usize % 2])).unwrap();
+        mutate::change_program(&mut Dice::from_seed(seed), &mut file);
+        let Ok(wrong) = parse_program(&to_text(&file)) else { continue };
         let report = judge(&wrong);
         let Ok(shrunk) = shrink_program(&wrong, &AuditOptions::default(), &|| false) else {
             assert_eq!(report.verdict(), Verdict::Holds);

@@ -1,0 +1,5 @@
+//! What schedule files state.
+
+pub mod file;
+pub mod listing;
+pub mod steps;
