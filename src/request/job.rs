@@ -199,8 +199,8 @@ impl<'a> JobRequest<'a> {
         self.collectives.iter().any(|(_, size)| matches!(size, Size::Parts(_)))
     }
 
-    /// How large chunks are before planning cuts them further: as stated, or such that messages are nearly whole chunks,
-    /// and these not too many.
+    /// How large chunks are before planning cuts them further: as stated, or such that messages are nearly whole
+    /// chunks, and these not too many.
     fn grain(&self, least: u64) -> Grain {
         let most_chunks = match self.parts {
             Parts::Fixed(parts) => return Grain::Part(parts),
