@@ -36,7 +36,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("crates/bound", "flows", &["finding", "machine", "words"]),
     ("crates/bound", "time", &["finding", "machine", "words", "flows"]),
     ("crates/bound", "trees", &["finding", "divided_trees", "words", "flows"]),
-    ("crates/bound", "job", &["pace", "cuts"]),
+    ("crates/bound", "job", &["pace", "cuts", "flows"]),
     ("crates/bound", "find", &["finding", "pace", "cuts", "words", "flows"]),
     ("crates/plan", "model", &[]),
     ("crates/plan", "search", &["model"]),

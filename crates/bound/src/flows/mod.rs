@@ -4,6 +4,6 @@ mod crowding;
 pub mod flow;
 pub mod repeated;
 pub mod rounding;
-mod shortest;
+pub mod shortest;
 pub mod stars;
 pub mod weighted;

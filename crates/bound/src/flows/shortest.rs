@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use collsynth_core::topology::{LinkId, Topology};
 
 /// Links, by the ranks that they leave and enter.
-pub(super) struct ShortestPaths {
+pub struct ShortestPaths {
     /// The ranks that each link joins, in the order of the links passed in.
     ends: Vec<(usize, usize)>,
     /// The links out of, and into, each rank.
@@ -51,6 +51,11 @@ impl ShortestPaths {
                 passing[self.ends[link].0] += share;
             }
         }
+    }
+
+    /// The distance of each rank; infinite where there is no path. One Dijkstra search.
+    pub fn distances(&self, origin: usize, length: &[f64]) -> Vec<f64> {
+        self.search(origin, length).0
     }
 
     /// Dijkstra's algorithm; also the ranks reached by ascending distance, the origin first.

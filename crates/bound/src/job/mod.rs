@@ -6,6 +6,8 @@
 //! distances), and what bounds each collective alone. Each is worth what all collectives pay together; see
 //! [`JobBound`]. The best is improved by adding candidates to it as long as that helps.
 
+mod estimate;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use collsynth_core::certificate::{Bounds, Evidence, JobBound, Rational, every_weight, job_value};
@@ -14,6 +16,8 @@ use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology};
 use collsynth_lp::Limit;
 use rayon::prelude::*;
+
+use estimate::Estimate;
 
 use crate::cuts::best::{Cut, best_cuts};
 use crate::cuts::region::{Region, Side};
@@ -26,23 +30,20 @@ const MOST_COMBINATIONS: u32 = 243;
 /// Weights that the best and a candidate are added with; others than the first only with the most promising ones.
 const RATIOS: &[(u32, u32)] = &[(1, 1), (1, 2), (2, 1), (1, 4), (4, 1)];
 const PROMISING: usize = 24;
-/// Candidates valued before the limit is looked at again.
-const AT_ONCE: usize = 32;
+/// The most promising are valued exactly.
+const VALUED: usize = 8;
 /// The most ranks around each of which a cut is a candidate.
 const MOST_AROUND: usize = 512;
 /// Rounds of adding candidates.
 const ROUNDS: usize = 4;
 
 /// The best bound found within a limit on the total width of collectives on one machine, given the bounds of each
-/// alone; `None` if nothing must move. Each candidate costs what [`job_value`] costs; there are some hundreds, and some
-/// are valued whatever the limit.
+/// alone; `None` if nothing must move. Some hundreds of candidates are [estimated](estimate); the most promising cost
+/// what [`job_value`] costs, and some are valued whatever the limit.
 pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<JobBound> {
     let all: Vec<&Problem> = problems.iter().collect();
     let machine = all.first()?.machine();
-    let value = |bound: &JobBound| job_value(&all, bound).unwrap_or(Rational::from(0));
-    let valued = |bounds: Vec<JobBound>| -> Vec<(Rational, JobBound)> {
-        bounds.into_par_iter().map(|bound| (value(&bound), bound)).collect()
-    };
+    let estimate = Estimate::new(machine, problems);
     let over = || limit.check().is_err();
     let cuts = best_cuts(&mut Region::of_all(machine, problems), &Pace::new(&over));
     let cuts = cuts.into_iter().map(|cut| entered(machine, cut));
@@ -53,35 +54,33 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<J
     let roots = problems.iter().flat_map(|problem| problem.collective().kind.roots());
     let ranks: BTreeSet<RankId> = if is_cheap && is_small { machine.live_ranks().collect() } else { roots.collect() };
     let around = ranks.into_iter().take(MOST_AROUND).flat_map(|rank| around_rank(machine, rank));
-    let unvalued: Vec<JobBound> =
+    let candidates: Vec<JobBound> =
         cuts.chain(evidence).chain(by_dimension(machine)).chain(slabs(machine)).chain(around).collect();
-    let mut candidates = Vec::new();
-    for some in unvalued.chunks(AT_ONCE) {
-        if !candidates.is_empty() && limit.check().is_err() {
-            break;
-        }
-        candidates.extend(valued(some.to_vec()));
-    }
-    // Stable: among equals, the first.
-    candidates.sort_by_key(|(value, _)| std::cmp::Reverse(*value));
-    let (mut at_least, mut best) = candidates.first()?.clone();
+    let order = estimate.order(&candidates, limit);
+    let (mut at_least, mut best) = best_of(&all, order.iter().map(|&index| &candidates[index]))?;
     for _ in 0..ROUNDS {
-        if limit.check().is_err() {
+        if over() {
             break;
         }
-        let equal = valued(candidates.iter().map(|(_, other)| sum(&best, other, RATIOS[0])).collect());
-        let mut order: Vec<usize> = (0..candidates.len()).collect();
-        order.sort_by_key(|&index| std::cmp::Reverse(equal[index].0));
-        let promising = order.into_iter().take(PROMISING).map(|index| &candidates[index].1);
-        let others = promising.flat_map(|other| RATIOS[1..].iter().map(|ratio| sum(&best, other, *ratio)));
-        let others = valued(others.collect());
-        let better = equal.into_iter().chain(others).fold(None, |most: Option<(Rational, JobBound)>, one| {
-            if most.as_ref().map_or(at_least, |most| most.0) < one.0 { Some(one) } else { most }
-        });
-        let Some(better) = better else { break };
+        let mut sums: Vec<JobBound> = candidates.iter().map(|other| sum(&best, other, RATIOS[0])).collect();
+        let promising = estimate.order(&sums, limit).into_iter().take(PROMISING).map(|index| &candidates[index]);
+        sums.extend(promising.flat_map(|other| RATIOS[1..].iter().map(|ratio| sum(&best, other, *ratio))));
+        let order = estimate.order(&sums, limit);
+        let better = best_of(&all, order.iter().map(|&index| &sums[index]));
+        let Some(better) = better.filter(|better| better.0 > at_least) else { break };
         (at_least, best) = better;
     }
     (at_least > Rational::from(0)).then_some(JobBound { at_least, ..best })
+}
+
+/// The best of the first few, and what it is worth.
+fn best_of<'a>(all: &[&Problem], bounds: impl Iterator<Item = &'a JobBound>) -> Option<(Rational, JobBound)> {
+    let few: Vec<&JobBound> = bounds.take(VALUED).collect();
+    let value = |bound: &JobBound| job_value(all, bound).unwrap_or(Rational::from(0));
+    let values: Vec<Rational> = few.par_iter().map(|bound| value(bound)).collect();
+    // Among equals, the first.
+    let best = (0..few.len()).rev().max_by_key(|&index| values[index])?;
+    Some((values[best], few[best].clone()))
 }
 
 fn empty() -> JobBound {
