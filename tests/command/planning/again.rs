@@ -5,11 +5,7 @@ use serde_json::Value;
 use crate::support::bench::Bench;
 
 const MACHINES: [&str; 3] = ["--torus 4x2 --fail 0,1", "--torus 2x3 --capacity 2,1", "--torus 5 --fail-link 0,1"];
-const PRICES: [&str; 3] = [
-    "",
-    "--message-bytes 1000,1MiB",
-    "--message-bytes 64B --alpha 700ns --bandwidth 3GB/s",
-];
+const PRICES: [&str; 3] = ["", "--message-bytes 1000,1MiB", "--message-bytes 64B --alpha 700ns --bandwidth 3GB/s"];
 
 /// Plans by a command; compares its figures with those of a row.
 fn check(bench: &Bench, row: &Value, [steps, volume]: [&Value; 2], from: &str) {
@@ -44,7 +40,8 @@ fn rows_of_comparisons_are_planned_again() {
         all += rows(machine, "--collective all_reduce --planners matching,composed --parts 1,3 --seed 5");
         all += rows(machine, "--collective barrier --planners flood,two_wave");
     }
-    all += rows("--torus 4x2", "--bandwidth x=8GB/s,y=2GB/s --message-bytes 4KiB --planners ring,folded_ring --parts 1,2");
+    all +=
+        rows("--torus 4x2", "--bandwidth x=8GB/s,y=2GB/s --message-bytes 4KiB --planners ring,folded_ring --parts 1,2");
     all += rows("--torus 4x2", "--groups x --planners negotiated --parts 1 --message-bytes 1KiB");
     assert!(all > 60, "{all} schedules");
 }
@@ -60,7 +57,8 @@ fn rows_beside_files_are_compared_again() {
         for row in &rows[1..] {
             let command = row["command"].as_str().expect("a command").strip_prefix("synth ").expect("of synth");
             let again = compared(&bench, command);
-            let same = |other: &&Value| ["planner", "parts", "steps", "volume"].iter().all(|&key| other[key] == row[key]);
+            let same =
+                |other: &&Value| ["planner", "parts", "steps", "volume"].iter().all(|&key| other[key] == row[key]);
             assert!(again.iter().any(|other| same(&other)), "{command}: {again:?}");
         }
     }
