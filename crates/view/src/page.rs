@@ -82,7 +82,7 @@ impl Page {
         );
     }
 
-    /// Adds the schedules of a job, each with its findings and those of the job as a whole: it is refuted if it has any.
+    /// Adds the schedules of a job, each refuted for its own findings and those of the job as a whole.
     pub fn job(&mut self, name: &str, text: &str, job: &Job, report: &JobReport) {
         let whole = JudgedJob { name, text, job, report }.to_json();
         for (index, (solution, alone)) in job.solutions().iter().zip(&report.reports).enumerate() {

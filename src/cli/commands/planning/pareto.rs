@@ -191,7 +191,7 @@ impl ParetoCommand {
 
     /// The options that give the schedule, and the whole command line.
     fn command(&self, goal: &Goal<'_>, kind: &Kind) -> [String; 2] {
-        // Whole messages are what a planner takes unless parts are stated, and what all take but for what gains by parts.
+        // Unless parts are stated, a planner takes whole messages, and all do but for shared vectors and groups.
         let is_usual = goal.planner.is_some() || !(shares_vectors(kind) || kind.groups().is_some());
         let parts = if goal.parts == Parts::Fixed(1) && is_usual { Parts::Enough } else { goal.parts };
         let options = goal_words(&Goal { planner: None, parts, seed: 0, ..*goal });

@@ -69,7 +69,7 @@ impl Own {
     }
 
     /// The command line that plans for a goal on a machine in these words; where options do not say the machine and the
-    /// collective, the one that shows what the planner has in as many parts beside these files, asked for this price too.
+    /// collective, the one that shows what the planner has in as many parts, at this price too, beside these files.
     pub fn command(&self, machine: &[String], goal: &Goal<'_>, price: Option<&Price>) -> String {
         let kind = self.kind();
         let is_said = !machine.is_empty() && kind.groups().is_none() && kind.demand().is_none();
