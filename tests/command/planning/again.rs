@@ -70,10 +70,12 @@ fn points_of_curves_are_planned_again() {
     let mut all = 0;
     for words in [
         "--torus 4x2 --fail 0,1 --collective all_reduce --parts 1,3",
-        "--torus 4x2 --collective all_to_all --groups x --parts 1",
+        "--torus 4x4 --fail 0,1 --groups x --parts 1",
+        "--torus 4x3 --collective all_gather --group 0,1,5,6 --parts 1",
         "--torus 3x3 --collective all_gather --groups x --parts 1,2 --seed 3",
         "--torus 2x3 --capacity 2,1 --collective broadcast --planner trees --parts 1,2",
-        "--torus 5 --collective reduce --parts 1,2 --max-steps 4",
+        "--torus 5 --collective reduce --parts 1 --max-steps 3",
+        "--torus 3x3 --collective broadcast --parts 1 --max-steps 4",
     ] {
         let words = format!("pareto {words}");
         let answer: Value = serde_json::from_str(&bench.stdout(&format!("{words} -q --format json"))).expect("JSON");
