@@ -167,7 +167,7 @@ impl Schedule {
     /// The machine.
     #[getter]
     fn machine(&self) -> Machine {
-        Machine(self.held.verified.problem.topology().clone())
+        Machine(self.held.verified.problem.machine().clone())
     }
 
     /// Kind, parts and root of the collective; in groups, the root is a place among the members.
@@ -273,7 +273,7 @@ impl Schedule {
     /// and writes; the copies before the first step. See `slots`.
     fn slot_moves<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyBytes>; 3]> {
         let (schedule, program) = (self.every_move(py)?, self.plain(py)?);
-        let topology = self.held.verified.problem.topology();
+        let topology = self.held.verified.problem.machine();
         let (moves, copies) = py
             .detach(|| slots::tables(topology, schedule, &program))
             .ok_or_else(|| errors::usage(py, "internal error: the program does not follow its schedule"))?;

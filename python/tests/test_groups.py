@@ -60,6 +60,12 @@ def test_the_same_words_as_people_type():
         assert plan.to_json() == of_command(plan)
 
 
+def test_links_out_of_a_group_without_relays_are_alive():
+    plan = cs.plan(cs.Torus(4, 4), "all_gather", groups="x", relays=False)
+    assert all(link.alive for link in plan.topology.links)
+    assert cs.plan(plan.topology, "all_gather").steps
+
+
 def test_a_plan_knows_its_groups(tmp_path):
     plan = cs.plan(DEAD, "broadcast", root=1, groups=ODD, parts=2)
     assert (plan.groups, plan.relays, plan.root) == (ODD, True, 1)

@@ -174,6 +174,7 @@ fn lowered_schedules() {
         &[
             (50, &["lowered with barriers none", "lowered with barriers neighbour", "lowered with barriers global"]),
             (5, &["lowered with barriers none, without relays", "lowered with barriers neighbour, without relays"]),
+            (5, &["lowered with barriers global, without relays"]),
         ],
     );
 }

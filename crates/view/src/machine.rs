@@ -26,8 +26,10 @@ pub(crate) fn machine(topology: &Topology, layout: &Layout) -> Value {
 }
 
 /// The columns of a machine: places (x, y, z of each rank in turn), which ranks live, and of each link its ends, its
-/// capacity, its direction (0: none; `1 + 2 * dim + positive`), and whether it lives (1) and is a stub (2).
-pub(crate) fn machine_columns(topology: &Topology, layout: &Layout, columns: &mut Columns) {
+/// capacity, its direction (0: none; `1 + 2 * dim + positive`), and whether it lives (1), is a stub (2), and may carry
+/// chunks (4): a live link may not where it leaves a group that has no relays.
+pub(crate) fn machine_columns(problem: &Problem, layout: &Layout, columns: &mut Columns) {
+    let (topology, allowed) = (problem.machine(), problem.topology());
     let places = layout.ranks.iter().flatten();
     columns.add_signed(places.map(|along| (along * FINE).round() as i64));
     columns.add((0..topology.rank_count() as u32).map(|rank| u64::from(topology.is_alive(RankId(rank)))));
@@ -39,7 +41,10 @@ pub(crate) fn machine_columns(topology: &Topology, layout: &Layout, columns: &mu
         link.direction.map_or(0, |direction| 1 + 2 * u64::from(direction.dim) + u64::from(direction.positive))
     }));
     let ids = (0..links.len() as u32).map(LinkId);
-    columns.add(ids.map(|id| u64::from(topology.link(id).alive) + 2 * u64::from(layout.stub(topology, id).is_some())));
+    columns.add(ids.map(|id| {
+        let flags = [topology.link(id).alive, layout.stub(topology, id).is_some(), allowed.link(id).alive];
+        flags.into_iter().rev().fold(0, |sum, flag| 2 * sum + u64::from(flag))
+    }));
 }
 
 /// What the page knows of a collective: enough to name chunks and to know who begins with them and who needs them.

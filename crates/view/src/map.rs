@@ -12,7 +12,7 @@ use collsynth_core::topology::{Direction, LinkId, RankId, Topology};
 
 /// The map, with a load for each link; `None` if the machine is no torus of one or two dimensions longer than 1.
 pub fn map(problem: &Problem, load: impl Fn(LinkId) -> u64) -> Option<String> {
-    let topology = problem.topology();
+    let topology = problem.machine();
     let torus = topology.as_torus()?;
     let long: Vec<u8> = (0..torus.extents.len()).filter(|&dim| torus.extents[dim] > 1).map(|dim| dim as u8).collect();
     let (across, up) = match *long {

@@ -1,5 +1,7 @@
 //! The page: scripts, style and data in one file.
 
+use std::borrow::Cow;
+
 use collsynth_core::certificate::{Bounds, Evidence, JointBound, Window, every_weight};
 use collsynth_core::program::Program;
 use collsynth_core::schedule::{Job, Origin, Solution};
@@ -54,11 +56,12 @@ impl Page {
     /// Adds a schedule with the judge's report on it. `name` and `text` are those of its file.
     pub fn schedule(&mut self, name: &str, text: &str, solution: &Solution, report: &Report) {
         let Solution { problem, schedule, bounds, origin } = solution;
-        let layout = Layout::new(problem.topology());
+        let topology = problem.machine();
+        let layout = Layout::new(topology);
         let mut columns = Columns::default();
-        machine::machine_columns(problem.topology(), &layout, &mut columns);
+        machine::machine_columns(problem, &layout, &mut columns);
         machine::demand_column(problem, &mut columns);
-        packed::schedule(problem.topology(), schedule, &mut columns);
+        packed::schedule(topology, schedule, &mut columns);
         // Bounds of a schedule that is refuted may be wrong themselves.
         let holds = report.verdict() == Verdict::Holds;
         let mut lines = figures(problem, schedule, holds.then_some(bounds));
@@ -69,7 +72,7 @@ impl Page {
                 "name": shown(name),
                 "headline": headline(problem),
                 "figures": lines.to_string(),
-                "machine": machine::machine(problem.topology(), &layout),
+                "machine": machine::machine(topology, &layout),
                 "collective": machine::collective(problem),
                 "verdict": Judged { name, text, solution, report }.to_json(),
                 "bounds": if holds { claims(problem.topology(), bounds) } else { json!([]) },
@@ -79,7 +82,7 @@ impl Page {
         );
     }
 
-    /// Adds the schedules of a job, each with its findings and those of the job as a whole.
+    /// Adds the schedules of a job, each refuted for its own findings and those of the job as a whole.
     pub fn job(&mut self, name: &str, text: &str, job: &Job, report: &JobReport) {
         let whole = JudgedJob { name, text, job, report }.to_json();
         for (index, (solution, alone)) in job.solutions().iter().zip(&report.reports).enumerate() {
@@ -88,7 +91,9 @@ impl Page {
             let is_here = |found: &&Value| found["schedule"].as_u64().is_none_or(|of| of == index as u64);
             let list =
                 |key: &str| whole[key].as_array().into_iter().flatten().filter(is_here).cloned().collect::<Value>();
-            verdict["verdict"] = whole["verdict"].clone();
+            if !report.totals.is_empty() {
+                verdict["verdict"] = whole["verdict"].clone();
+            }
             verdict["violations"] = list("violations");
             verdict["warnings"] = list("warnings");
             for (code, total) in &report.totals {
@@ -99,10 +104,10 @@ impl Page {
 
     /// Adds a rank program with the audit's report on it.
     pub fn program(&mut self, name: &str, text: &str, program: &Program, report: &AuditReport) {
-        let topology = program.problem.topology();
+        let topology = program.problem.machine();
         let layout = Layout::new(topology);
         let mut columns = Columns::default();
-        machine::machine_columns(topology, &layout, &mut columns);
+        machine::machine_columns(&program.problem, &layout, &mut columns);
         machine::demand_column(&program.problem, &mut columns);
         packed::program(program, &mut columns);
         self.add(
@@ -190,9 +195,16 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
+/// What a file says of its making. The seed is text: scripts round numbers above 2^53.
 fn provenance(origin: Option<&Origin>) -> Value {
+    let text = |text: &Option<String>| text.as_deref().map(shown).map(Cow::into_owned);
     origin.map_or(Value::Null, |origin| {
-        json!({ "tool": origin.tool, "planner": origin.planner, "command": origin.command, "seed": origin.seed })
+        json!({
+            "tool": text(&origin.tool),
+            "planner": text(&origin.planner),
+            "command": text(&origin.command),
+            "seed": origin.seed.map(|seed| seed.to_string()),
+        })
     })
 }
 

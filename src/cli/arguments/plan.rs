@@ -142,8 +142,8 @@ pub fn goal_words(goal: &Goal<'_>) -> Vec<String> {
     words.extend(goal.planner.iter().flat_map(|planner| word("--planner", planner.name())));
     match goal.parts {
         Parts::Enough => {}
-        // What it would be unless stated.
-        Parts::Fixed(1) if goal.planner.is_some() => {}
+        // What it would be unless stated: where time has a price, parts are chosen by it.
+        Parts::Fixed(1) if goal.planner.is_some() && goal.price.is_none() => {}
         Parts::Fixed(parts) => words.extend(word("--parts", parts)),
         Parts::Auto => words.extend(word("--parts", "auto")),
     }

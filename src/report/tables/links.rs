@@ -32,7 +32,7 @@ struct Line {
 impl<'a> LinkTable<'a> {
     /// Adds up what the selected links carry: those that are alive, and dead ones that a wrong schedule uses.
     pub fn new(problem: &'a Problem, schedule: &impl Timetable, selection: &Selection) -> Self {
-        let topology = problem.topology();
+        let topology = problem.machine();
         let ids = (0..topology.links().len() as u32).map(LinkId);
         let mut lines: Vec<Line> = ids.map(|id| Line { id, chunks: 0, peak: None }).collect();
         let mut width = 0;
@@ -59,11 +59,11 @@ impl<'a> LinkTable<'a> {
     pub fn to_text(&self) -> String {
         let mut table = Table::new(&["from", "to", "link", "chunks", "busy", "most in a step"]).indented(2);
         for line in &self.lines {
-            let Link { from, to, direction, alive, .. } = *self.problem.topology().link(line.id);
+            let Link { from, to, direction, alive, .. } = *self.problem.machine().link(line.id);
             let direction = direction.map_or("-".to_owned(), |direction| direction.to_string());
             table.row([
-                self.problem.topology().rank_label(from),
-                self.problem.topology().rank_label(to),
+                self.problem.machine().rank_label(from),
+                self.problem.machine().rank_label(to),
                 if alive { direction } else { format!("{direction} failed") },
                 format!("{}/{}", line.chunks, self.room(line)),
                 fine_percent(self.busy(line)),
@@ -76,12 +76,12 @@ impl<'a> LinkTable<'a> {
     /// Columns `from`, `to`, `link`, `capacity`, `alive`, `chunks`, `room`, `busy`, `peak_step`, `peak_chunks`; where
     /// ranks have names, also `from_name` and `to_name`.
     pub fn to_csv(&self) -> String {
-        let topology = self.problem.topology();
+        let topology = self.problem.machine();
         let names = |rank| topology.rank_name(rank).map(|name| format!(",{name}")).unwrap_or_default();
         let mut text = "from,to,link,capacity,alive,chunks,room,busy,peak_step,peak_chunks".to_owned();
         text += if topology.spec().names.is_empty() { "\n" } else { ",from_name,to_name\n" };
         for line in &self.lines {
-            let Link { from, to, direction, capacity, alive } = *self.problem.topology().link(line.id);
+            let Link { from, to, direction, capacity, alive } = *self.problem.machine().link(line.id);
             let direction = direction.map_or(String::new(), |direction| direction.to_string());
             let (chunks, room, busy) = (line.chunks, self.room(line), self.busy(line));
             let peak = line.peak.map_or(",".to_owned(), |(step, chunks)| format!("{step},{chunks}"));
@@ -97,12 +97,12 @@ impl<'a> LinkTable<'a> {
     /// The same as a JSON object.
     pub fn to_json(&self) -> Value {
         let one = |line: &Line| {
-            let Link { from, to, direction, capacity, alive } = *self.problem.topology().link(line.id);
+            let Link { from, to, direction, capacity, alive } = *self.problem.machine().link(line.id);
             json!({
                 "from": from.0,
                 "to": to.0,
-                "from_name": self.problem.topology().rank_name(from),
-                "to_name": self.problem.topology().rank_name(to),
+                "from_name": self.problem.machine().rank_name(from),
+                "to_name": self.problem.machine().rank_name(to),
                 "link": direction.map(|direction| direction.to_string()),
                 "capacity": capacity,
                 "alive": alive,
@@ -119,7 +119,7 @@ impl<'a> LinkTable<'a> {
 
     /// What the link could carry.
     fn room(&self, line: &Line) -> u64 {
-        self.width.saturating_mul(u64::from(self.problem.topology().link(line.id).capacity))
+        self.width.saturating_mul(u64::from(self.problem.machine().link(line.id).capacity))
     }
 
     /// The used share of its room.

@@ -51,7 +51,7 @@ impl<'a, S: Timetable> StepTables<'a, S> {
     /// Prepares to show the selected part of a schedule for a problem.
     pub fn new(problem: &'a Problem, schedule: &'a S, selection: &'a Selection) -> Self {
         let mut directions: BTreeMap<Option<Direction>, u64> = BTreeMap::new();
-        for link in problem.topology().links() {
+        for link in problem.machine().links() {
             *directions.entry(link.direction).or_default() += if link.alive { u64::from(link.capacity) } else { 0 };
         }
         Self { problem, schedule, selection, directions: directions.into_iter().collect() }
@@ -127,7 +127,7 @@ impl<'a, S: Timetable> StepTables<'a, S> {
 
     /// The cells of a transfer, without its chunks.
     fn row(&self, slot: &Slot<'_>, reduces: bool) -> Vec<String> {
-        let topology = self.problem.topology();
+        let topology = self.problem.machine();
         let (direction, room) = self.room(slot);
         let mut row = vec![
             topology.rank_label(slot.from),
@@ -151,7 +151,7 @@ impl<'a, S: Timetable> StepTables<'a, S> {
     fn room(&self, slot: &Slot<'_>) -> (Option<Direction>, u64) {
         match self.link(slot) {
             Some(id) => {
-                let link = self.problem.topology().link(id);
+                let link = self.problem.machine().link(id);
                 (link.direction, u64::from(self.schedule.width(slot.step)) * u64::from(link.capacity))
             }
             None => (slot.via, 0),
@@ -164,8 +164,8 @@ impl<'a, S: Timetable> StepTables<'a, S> {
         json!({
             "from": slot.from.0,
             "to": slot.to.0,
-            "from_name": self.problem.topology().rank_name(slot.from),
-            "to_name": self.problem.topology().rank_name(slot.to),
+            "from_name": self.problem.machine().rank_name(slot.from),
+            "to_name": self.problem.machine().rank_name(slot.to),
             "link": direction.map(|direction| direction.to_string()),
             "op": name(slot.op),
             "load": self.schedule.count_of(slot),
@@ -176,7 +176,7 @@ impl<'a, S: Timetable> StepTables<'a, S> {
 
     /// The link a transfer uses, if it names one.
     fn link(&self, slot: &Slot<'_>) -> Option<LinkId> {
-        let topology = self.problem.topology();
+        let topology = self.problem.machine();
         topology
             .links_between(slot.from, slot.to)
             .find(|&id| slot.via.is_none() || topology.link(id).direction == slot.via)
@@ -184,7 +184,7 @@ impl<'a, S: Timetable> StepTables<'a, S> {
 
     /// How busy the live links of each direction are in a step: `; x- 88 %, x+ 86 %`.
     fn busy(&self, loads: &StepLoads, step: u32) -> String {
-        let topology = self.problem.topology();
+        let topology = self.problem.machine();
         let mut used: BTreeMap<Option<Direction>, u64> = BTreeMap::new();
         for (id, chunks) in loads.used().filter(|&(id, _)| topology.link(id).alive) {
             *used.entry(topology.link(id).direction).or_default() += chunks;

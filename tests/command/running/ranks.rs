@@ -224,9 +224,14 @@ fn ranks_without_the_same_secret_say_so() {
 
 #[test]
 fn ranks_of_other_options_are_no_wrong_result() {
-    for (option, here, there) in
-        [("--repeat", "2", "1"), ("--seed", "0", "5"), ("--bytes", "4KiB", "8KiB"), ("--dtype", "f32", "i32")]
-    {
+    for (option, here, there) in [
+        ("--repeat", "2", "1"),
+        ("--seed", "0", "5"),
+        ("--bytes", "4KiB", "8KiB"),
+        ("--dtype", "f32", "i32"),
+        // As many bytes are twice as many elements.
+        ("--dtype", "f32", "bf16"),
+    ] {
         let started = processes_by(RING, "--timeout 2s", |rank, command| {
             command.args([option, if rank == 2 { there } else { here }]);
         });

@@ -1,5 +1,6 @@
 //! Schedules to look at.
 
+mod confined;
 mod pictures;
 mod show;
 mod view;

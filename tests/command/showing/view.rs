@@ -115,3 +115,38 @@ fn names_cannot_break_out_of_a_page() {
     let page = text(&output.stdout);
     assert!(!page.contains("<img") && data(&page)["files"][0]["name"] == name, "{:?}", output.status);
 }
+
+/// Letters that move the cursor or turn the direction of writing are named, and seeds above 2^53 keep every digit.
+#[test]
+fn origins_are_shown_as_text() {
+    let bench = bench();
+    let mut file: Value = serde_json::from_slice(&bench.read("s.json")).expect("JSON");
+    file["origin"] = serde_json::json!({
+        "tool": "\u{202e}gnp\u{7}",
+        "planner": "a\u{1b}[31m",
+        "command": "synth \u{2066}x",
+        "seed": 9_007_199_254_740_993_u64,
+    });
+    bench.write("s.json", &file.to_string());
+    bench.ended(0, "lower s.json -q -o p.json");
+    for name in ["s.json", "p.json"] {
+        let page = bench.stdout(&format!("view {name}"));
+        let origin = &data(&page)["files"][0]["origin"];
+        assert_eq!(origin["seed"], "9007199254740993", "{name}");
+        assert_eq!([&origin["tool"], &origin["planner"]], ["\\u{202e}gnp\\u{7}", "a\\u{1b}[31m"], "{name}");
+        assert_eq!(origin["command"], "synth \\u{2066}x", "{name}");
+        assert!(!page.contains(['\u{202e}', '\u{2066}', '\u{7}', '\u{1b}']), "{name}");
+    }
+}
+
+/// A schedule of a job is refuted for what is found in it, or in the job as a whole.
+#[test]
+fn schedules_of_a_job_have_verdicts_of_their_own() {
+    let bench = Bench::new();
+    for (name, verdicts) in [("D002-incomplete", ["holds", "refuted"]), ("J001-width", ["refuted", "refuted"])] {
+        let path = format!("{}/schedules/jobs/rejected/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let page = data(&text(&bench.ended(1, &format!("view {path}")).stdout));
+        let told = [0, 1].map(|index| page["files"][index]["verdict"]["verdict"].clone());
+        assert_eq!(told, verdicts, "{name}");
+    }
+}

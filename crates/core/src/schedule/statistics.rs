@@ -148,23 +148,24 @@ pub trait Timetable {
 
     /// The figures; as [`Timetable::for_each_load`].
     fn statistics(&self, problem: &Problem) -> Statistics {
-        let topology = problem.topology();
-        let mut carried = vec![0; topology.links().len()];
+        // A link that groups without relays may not use is alive nevertheless.
+        let machine = problem.machine();
+        let mut carried = vec![0; machine.links().len()];
         let (mut transfers, mut moves) = (0, 0);
         self.for_each_load(problem, &mut self.numbers(), &mut |_, loads| {
             loads.used().for_each(|(link, chunks)| carried[link.index()] += chunks);
             transfers += loads.totals.transfers;
             moves += loads.totals.moves;
         });
-        let mut directions: Vec<Option<Direction>> = topology.links().iter().map(|link| link.direction).collect();
+        let mut directions: Vec<Option<Direction>> = machine.links().iter().map(|link| link.direction).collect();
         directions.sort_unstable();
         directions.dedup();
         let total_width = self.total_width();
         let busy = directions.into_iter().map(|direction| {
             let (mut used, mut room) = (0, 0_u128);
-            for id in topology.live_links().filter(|&id| topology.link(id).direction == direction) {
+            for id in machine.live_links().filter(|&id| machine.link(id).direction == direction) {
                 used += carried[id.index()];
-                room += u128::from(topology.link(id).capacity) * u128::from(total_width);
+                room += u128::from(machine.link(id).capacity) * u128::from(total_width);
             }
             (direction, (room > 0).then(|| used as f64 / room as f64))
         });

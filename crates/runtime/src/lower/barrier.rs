@@ -24,7 +24,8 @@ pub(super) struct Barrier {
 impl Barrier {
     /// A barrier for a schedule that uses these links.
     pub(super) fn new(problem: &Problem, used: &BTreeSet<Link>, kind: Barriers) -> Result<Self, LowerError> {
-        let topology = problem.topology();
+        // Tokens are no data: they may cross links that no chunk of a group may.
+        let topology = problem.machine();
         let (up, down) = match kind {
             Barriers::None => (Vec::new(), Vec::new()),
             Barriers::Neighbor => (neighbors(topology, used)?, Vec::new()),

@@ -78,17 +78,19 @@ pub(super) fn bound_words(figure: &Figure) -> String {
     }
 }
 
-/// A row per dimension: how busy its links are in each direction. Failed links are not those that groups without
-/// relays leave unused.
+/// A row per dimension: how busy its links are in each direction. Links that have not failed, but that no chunk of a
+/// group without relays may cross, are not used.
 fn busy_by_dimension(problem: &Problem, statistics: &Statistics) -> Vec<(String, String)> {
-    let machine = problem.machine();
-    let idle = |direction| match machine.live_links().any(|id| machine.link(id).direction == direction) {
-        true => "not used",
-        false => "all failed",
+    let allowed = problem.topology();
+    let may_be_busy = |direction| allowed.live_links().any(|id| allowed.link(id).direction == direction);
+    let words = |direction, share: Option<f64>| match share {
+        None => "all failed".to_owned(),
+        Some(_) if !may_be_busy(direction) => "not used".to_owned(),
+        Some(share) => format!("{} busy", percent(share)),
     };
     let mut rows: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for (direction, share) in &statistics.busy {
-        let words = share.map_or_else(|| idle(*direction).to_owned(), |share| format!("{} busy", percent(share)));
+        let words = words(*direction, *share);
         let name = direction.map_or("links".to_owned(), |direction| format!("{} links", dim_name(direction.dim)));
         let shown = direction.map(|direction| direction.to_string()).unwrap_or_default();
         match rows.last_mut() {

@@ -172,7 +172,7 @@ class App {
     this.heat.setAttribute("aria-pressed", `${heat}`);
     const isProgram = this.file().type === "program";
     this.heat.hidden = this.legend.hidden = isProgram;
-    this.words.textContent = isProgram ? `Time ${step} of ${this.steps()}, every operation one unit` : this.sentence(step, heat);
+    this.words.textContent = isProgram ? `Time ${step} of ${this.steps()}: an operation takes one unit, a wait or a token a quarter` : this.sentence(step, heat);
     for (const update of this.charts) update();
     this.updatePanel();
     this.redraw();

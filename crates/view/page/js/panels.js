@@ -55,11 +55,16 @@ export function verdictPanel(file, state) {
   ];
 }
 
-/** How much crosses what is dead, in a few words; empty if nothing does. */
+/** How much crosses what is dead or missing, in a few words; empty if nothing does. */
 export function brokenWords(file) {
-  if (file.type === "program") return file.broken.size ? `${count(file.broken.size, "operation")} across what is dead` : "";
+  const obstacle = file.obstacle();
+  if (!obstacle) return "";
+  if (file.type === "program") {
+    const least = file.hasMoreBroken ? "at least " : "";
+    return `${least}${count(file.broken.size, "operation")} ${file.hasFailedRanks ? "at or " : ""}across what is ${obstacle}`;
+  }
   const moves = file.brokenMoves.reduce((sum, number) => sum + number, 0);
-  return moves ? `${moves.toLocaleString("en")} of ${count(file.chunks.length, "move")} cross what is dead` : "";
+  return `${moves.toLocaleString("en")} of ${count(file.chunks.length, "move")} cross what is ${obstacle}`;
 }
 
 /** Of a file that is judged on another machine than it states: which, and the command that plans anew for it. */
@@ -70,14 +75,14 @@ function elsewhereOf({ elsewhere }) {
   return [element("h3", {}, "Judged on another machine"), machine, ...anew];
 }
 
-/** The transfers that cross what is dead, in order. */
+/** The transfers that cross what is dead or missing, in order. */
 function brokenOf(file, state) {
   if (file.type === "program" || !file.broken.length) return [];
-  const { machine, broken } = file;
+  const { broken } = file;
   const rows = broken.slice(0, MOST).map((transfer) => {
     const [step, key] = [file.stepOf(transfer), `${file.from[transfer]}-${file.to[transfer]}`];
     const go = () => state.set({ step, mode: "step", link: key, finding: "" });
-    return [`${step}`, inline(machine.linkLabel(file.link[transfer]), go), file.load(transfer).toLocaleString("en")];
+    return [`${step}`, inline(file.wayLabel(transfer), go), file.load(transfer).toLocaleString("en")];
   });
   return [
     element("h3", { class: "failed" }, "Broken moves"),
@@ -158,23 +163,25 @@ export function linksPanel(file, state) {
   ];
 }
 
-/** What a chosen link carries in this step. */
+/** What a chosen link carries in this step; of a doubled cable, each of both. */
 function chosenLink(file, state) {
   const stated = /^(\d+)-(\d+)$/.exec(state.get("link"));
   if (!stated) return [];
   const [from, to] = [Number(stated[1]), Number(stated[2])];
-  const chunks = [];
-  for (const transfer of file.transfersOf(state.get("step"))) {
-    if (file.from[transfer] !== from || file.to[transfer] !== to) continue;
-    for (let at = file.firstChunk[transfer]; at < file.firstChunk[transfer + 1]; at++) chunks.push(file.chunks[at]);
-  }
-  const named = chunks.slice(0, 60).map((chunk) => chunkButton(file, state, chunk));
-  const more = chunks.length > 60 ? ` and ${chunks.length - 60} more` : "";
   const { machine } = file;
-  return [
-    element("h3", {}, `Link ${machine.rankLabel(from)} → ${machine.rankLabel(to)}`),
-    element("p", {}, `In step ${state.get("step")}: ${count(chunks.length, "chunk")}. `, named.flatMap((button) => [button, " "]), more),
-  ];
+  const links = machine.between(from, to);
+  const carried = (link) => {
+    const transfers = Array.from(file.transfersOf(state.get("step"))).filter((transfer) => file.from[transfer] === from && file.to[transfer] === to);
+    const chunks = transfers.filter((transfer) => links.length < 2 || file.link[transfer] === link).flatMap((transfer) => Array.from(file.chunksOf(transfer)));
+    const named = chunks.slice(0, 60).map((chunk) => chunkButton(file, state, chunk));
+    const more = chunks.length > 60 ? ` and ${chunks.length - 60} more` : "";
+    const name = links.length > 1 ? ` ${machine.directionName(link)}` : "";
+    return [
+      element("h3", {}, `Link ${machine.rankLabel(from)} → ${machine.rankLabel(to)}${name}`),
+      element("p", {}, `In step ${state.get("step")}: ${count(chunks.length, "chunk")}. `, named.flatMap((button) => [button, " "]), more),
+    ];
+  };
+  return (links.length ? links : [-1]).flatMap(carried);
 }
 
 function chunkButton(file, state, chunk) {
@@ -196,7 +203,7 @@ export function chunkPanel(file, state) {
   for (let rank = 0; rank < machine.ranks; rank++) if (collective.begins(rank, chunk)) has.set(rank, 0);
   const rows = path.slice(0, 200).map((hop) => {
     const since = has.get(hop.from);
-    const waits = since === undefined ? "does not hold it" : hop.step - since - 1 > 0 ? `waits ${count(hop.step - since - 1, "step")}` : "";
+    const waits = since === undefined || since >= hop.step ? "does not hold it" : hop.step - since - 1 > 0 ? `waits ${count(hop.step - since - 1, "step")}` : "";
     if (!has.has(hop.to)) has.set(hop.to, hop.step);
     const button = inline(`${hop.step}`, () => state.set({ step: hop.step, mode: "step" }), { "aria-label": `go to step ${hop.step}` });
     return [button, machine.rankLabel(hop.from), `${machine.rankLabel(hop.to)}${hop.link >= 0 ? ` ${machine.directionName(hop.link)}` : ""}`, `${hop.reduces ? "reduce " : ""}${waits}`];
@@ -207,7 +214,7 @@ export function chunkPanel(file, state) {
   const named = (ranks) => (ranks.length > 8 ? `${ranks.length} ranks` : ranks.map((rank) => machine.rankLabel(rank)).join(", ") || "nobody");
   return [
     element("h3", {}, `Chunk ${collective.label(chunk)}`),
-    element("p", {}, `From ${named(begin)} to ${named(needs)}: ${count(path.length, "hop")}.`),
+    element("p", {}, `From ${named(begin)} to ${named(needs)}: ${count(path.length, "hop")}.${collective.hasOrigin(chunk) ? "" : " The rank that had it failed, so nobody waits for it."}`),
     lacking.length ? element("p", { class: "failed" }, `Never reaches ${named(lacking)}.`) : null,
     table(["step", "from", "to", ""], rows, { class: "hops" }),
     element("p", {}, inline("stop following", () => state.set({ chunk: "" }))),

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { open } from "./browser.mjs";
 import { make } from "./files.mjs";
+import * as judged from "./judged.mjs";
 import * as reading from "./reading.mjs";
 import * as schedules from "./schedules.mjs";
 import * as others from "./others.mjs";
@@ -14,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "synth-pages-"));
 const pages = make(synth, folder);
 const browser = await open();
 let failed = 0;
-for (const [name, test] of Object.entries({ ...schedules, ...others, ...reading })) {
+for (const [name, test] of Object.entries({ ...schedules, ...others, ...judged, ...reading })) {
   const began = Date.now();
   try {
     await test({ browser, pages, assert });

@@ -51,7 +51,7 @@ pub enum Subject {
 
 /// Draws a schedule. A step that it does not have is drawn without transfers. O(moves + links log links).
 pub fn svg(solution: &Solution, subject: &Subject) -> String {
-    let topology = solution.problem.topology();
+    let topology = solution.problem.machine();
     let canvas = Canvas::new(topology);
     let shares = shares(solution, subject);
     let mut text =
@@ -88,7 +88,7 @@ pub fn svg(solution: &Solution, subject: &Subject) -> String {
 
 /// The shares of the links' room that are used.
 fn shares(solution: &Solution, subject: &Subject) -> Vec<f64> {
-    let topology = solution.problem.topology();
+    let topology = solution.problem.machine();
     let is_shown = |step: &u32| match subject {
         Subject::Step(number) => step == number,
         Subject::Heat => true,
@@ -114,7 +114,7 @@ fn words(solution: &Solution, subject: &Subject) -> String {
         }
         Subject::Heat => format!("all {} steps: links by their load", schedule.step_count()),
         Subject::Chunk(chunk) => {
-            let hops = hops(solution.problem.topology(), schedule, *chunk).len();
+            let hops = hops(solution.problem.machine(), schedule, *chunk).len();
             let noun = if hops == 1 { "hop" } else { "hops" };
             format!("chunk {}: {hops} {noun}, with their steps", solution.problem.chunk_label(*chunk))
         }

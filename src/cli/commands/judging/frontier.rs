@@ -72,7 +72,7 @@ pub fn points(
 /// The width and planner of the best schedule found with this many steps, verified.
 fn planned(problem: &Problem, steps: u32, control: &Control) -> Result<Option<(u64, &'static str)>, Failure> {
     let goal = Goal { parts: Parts::Fixed(problem.parts()), steps: Some(steps), ..Goal::default() };
-    let Ok(plan) = synthesize(problem.topology(), &problem.collective().kind, &goal, control) else {
+    let Ok(plan) = synthesize(problem.machine(), &problem.collective().kind, &goal, control) else {
         return Ok(None);
     };
     let Plan { problem, schedule, planner, .. } = plan;

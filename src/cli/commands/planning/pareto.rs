@@ -17,7 +17,7 @@ use collsynth::topology::Topology;
 
 use super::plan;
 use crate::cli::arguments::collective::CollectiveOptions;
-use crate::cli::arguments::plan::{planner_choice, planner_names, use_threads};
+use crate::cli::arguments::plan::{goal_words, planner_choice, planner_names, use_threads};
 use crate::cli::arguments::rate::{ALPHA, BANDWIDTH, Sizes};
 use crate::cli::arguments::size;
 use crate::cli::arguments::smt::backend;
@@ -29,6 +29,7 @@ use crate::cli::io::progress::{Ticker, figures};
 use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_duration, parse_one_bandwidth, parse_seed, parse_startup};
 use crate::cli::options::suggest::Spelled;
+use crate::cli::options::words::typed_again;
 
 /// Show the trade of steps against volume
 ///
@@ -190,29 +191,18 @@ impl ParetoCommand {
 
     /// The options that give the schedule, and the whole command line.
     fn command(&self, goal: &Goal<'_>, kind: &Kind) -> [String; 2] {
-        let mut options = Vec::new();
-        let mut add = |name: &str, value: Option<String>| {
-            if let Some(value) = value {
-                options.push(format!("{name} {value}"));
-            }
-        };
-        let free = goal.planner.is_none() && goal.steps.or(goal.max_steps).is_none();
-        let parts = match goal.parts {
-            Parts::Fixed(1) if !(free && shares_vectors(kind)) => None,
-            Parts::Fixed(parts) => Some(parts.to_string()),
-            Parts::Enough | Parts::Auto => None,
-        };
-        add("--parts", parts);
-        add("--steps", goal.steps.map(|steps| steps.to_string()));
-        add("--max-steps", goal.max_steps.map(|steps| steps.to_string()));
-        let options = options.join(" ");
+        // Unless parts are stated, a planner takes whole messages, and all do but for shared vectors and groups.
+        let is_usual = goal.planner.is_some() || !(shares_vectors(kind) || kind.groups().is_some());
+        let parts = if goal.parts == Parts::Fixed(1) && is_usual { Parts::Enough } else { goal.parts };
+        let options = goal_words(&Goal { planner: None, parts, seed: 0, ..*goal });
         let mut words = vec!["synth".to_owned()];
         words.extend(self.topology.words());
         words.extend(self.collective.words());
         words.extend(goal.planner.iter().flat_map(|planner| ["--planner", planner.name()]).map(str::to_owned));
-        words.extend(Some(options.clone()).filter(|options| !options.is_empty()));
-        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
-        [options, words.join(" ")]
+        words.extend(self.smt_backend.iter().flat_map(|backend| ["--smt-backend".to_owned(), backend.to_string()]));
+        words.extend_from_slice(&options);
+        words.extend((self.seed != 0).then(|| ["--seed".to_owned(), self.seed.to_string()]).into_iter().flatten());
+        [options.join(" "), typed_again(words)]
     }
 
     fn prices(&self) -> Vec<Price> {

@@ -285,8 +285,12 @@ impl RunCommand {
                     .map_err(|error| broken(topology, &[error.to_string()]))?
             }
             (TransportName::Group, None, None) => {
-                let outcomes = self.in_group(runnable, trial, &calls);
-                outcomes.map_err(|error| broken(topology, &[error.to_string()]))?.into_iter().map(Ok).collect()
+                let outcomes = self.in_group(runnable, trial, &calls).map_err(|error| match error {
+                    RunError::NoGroup { kind } => Failure::usage(format!("a group has no calls for {kind}"))
+                        .hint("leave --transport out: each rank is then a thread"),
+                    error => broken(topology, &[error.to_string()]),
+                })?;
+                outcomes.into_iter().map(Ok).collect()
             }
             (TransportName::Tcp, None, None) => {
                 tcp::run_on_loopback(runnable, self.timeout, |communicator| self.on_rank(trial, communicator, &calls))
@@ -389,11 +393,12 @@ impl RunCommand {
         Ok(self.on_rank(trial, communicator, &Calls { said_by: Some(rank), ..*calls }))
     }
 
-    /// What all ranks must have in common, beside the file.
+    /// What all ranks must have in common, beside the file, in the order in which it is compared: the blocks that bytes
+    /// make depend on the type.
     fn common(&self, block: usize, repeat: u32) -> [(&'static str, u64); 5] {
         [
-            ("--bytes", block as u64),
             ("--dtype", self.dtype as u64),
+            ("--bytes", block as u64),
             ("--op", self.op as u64),
             ("--repeat", repeat.into()),
             ("--seed", self.seed),

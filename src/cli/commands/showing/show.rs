@@ -143,7 +143,7 @@ impl ShowCommand {
         if let Some(step) = self.step.iter().find(|&&step| step as usize > step_count) {
             return Err(Failure::usage(format!("there is no step {step}: the schedule has {step_count}")));
         }
-        let topology = problem.topology();
+        let topology = problem.machine();
         let rank = self.rank.as_ref().map(|text| topology.parse_rank(text)).transpose();
         let chunks = self.chunk.as_ref().map(|label| chosen_chunks(problem, label)).transpose()?;
         let link = self.ends(topology)?;

@@ -1,4 +1,5 @@
-// What the evidence of a bound says of each rank and each link, so that it can be drawn.
+// What the evidence of a bound says of each rank and each link, so that it can be drawn. It counts the links that
+// chunks may cross.
 
 /**
  * Marks for the ranks (0: none, 1 and 2: the two sides, or numbers of blocks) and for the links (weights), and a
@@ -9,7 +10,7 @@ export function marks(schedule, bound, step) {
   const found = { ranks: new Int32Array(machine.ranks), links: new Float64Array(machine.links), words: "", blocks: 2 };
   const { evidence } = bound;
   const add = (from, to, weight) => {
-    for (const link of machine.between(from, to)) if (machine.linkIsLive(link)) found.links[link] += weight;
+    for (const link of machine.between(from, to)) if (machine.linkMayCarry(link)) found.links[link] += weight;
   };
   switch (evidence.kind) {
     case "distance":
@@ -23,7 +24,7 @@ export function marks(schedule, bound, step) {
       metric(machine, found);
       break;
     case "partition":
-      partition(machine, evidence.blocks, found);
+      partition(schedule, evidence.blocks, found);
       break;
     default:
       overTime(schedule, evidence, step, add, found);
@@ -44,7 +45,7 @@ function cut(machine, ranks, found) {
   for (const rank of ranks) found.ranks[rank] = 1;
   let crossing = 0;
   for (let link = 0; link < machine.links; link++) {
-    if (!machine.linkIsLive(link) || found.ranks[machine.from[link]] === found.ranks[machine.to[link]]) continue;
+    if (!machine.linkMayCarry(link) || found.ranks[machine.from[link]] === found.ranks[machine.to[link]]) continue;
     found.links[link] = 1;
     crossing += 1;
   }
@@ -69,16 +70,20 @@ function metric(machine, found) {
   found.words = `All that ${inside === 1 ? "one rank sends" : `${inside} ranks send`} to the others must cross these ${weighted.length} links.`;
 }
 
-function partition(machine, blocks, found) {
+function partition({ machine, collective }, blocks, found) {
   blocks.forEach((block, index) => {
     for (const rank of block) found.ranks[rank] = index + 1;
   });
   found.blocks = blocks.length;
   for (let link = 0; link < machine.links; link++) {
     const [one, other] = [found.ranks[machine.from[link]], found.ranks[machine.to[link]]];
-    if (machine.linkIsLive(link) && one && other && one !== other) found.links[link] = 1;
+    if (machine.linkMayCarry(link) && one && other && one !== other) found.links[link] = 1;
   }
-  found.words = `Each of the ${blocks.length} blocks but one must send, and then hear from all others: twice ${blocks.length - 1} vectors cross between blocks.`;
+  // Each group by itself: the blocks with a live member of it, but one.
+  const reached = collective.members.map((ranks) => new Set(ranks.filter((rank) => machine.isLive[rank]).map((rank) => found.ranks[rank])).size);
+  const sent = reached.reduce((sum, number) => sum + Math.max(0, number - 1), 0);
+  const each = collective.members.length > 1 ? `, in each of the ${collective.members.length} groups` : "";
+  found.words = `Each of the ${blocks.length} blocks but one must send, and then hear from all others${each}: ${2 * sent} vectors cross between blocks.`;
 }
 
 function overTime(schedule, { kind, units, rank, weights }, step, add, found) {
@@ -101,7 +106,7 @@ function reach(machine, from, passes) {
   seen[from] = 1;
   while (queue.length) {
     for (const link of machine.out[queue.pop()]) {
-      if (!machine.linkIsLive(link) || !passes(link) || seen[machine.to[link]]) continue;
+      if (!machine.linkMayCarry(link) || !passes(link) || seen[machine.to[link]]) continue;
       seen[machine.to[link]] = 1;
       queue.push(machine.to[link]);
     }
@@ -115,7 +120,7 @@ function shortest(machine, from, to) {
   const queue = [from];
   for (let at = 0; at < queue.length && !entered.has(to); at++) {
     for (const link of machine.out[queue[at]]) {
-      if (!machine.linkIsLive(link) || entered.has(machine.to[link])) continue;
+      if (!machine.linkMayCarry(link) || entered.has(machine.to[link])) continue;
       entered.set(machine.to[link], link);
       queue.push(machine.to[link]);
     }

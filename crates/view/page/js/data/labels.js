@@ -24,6 +24,11 @@ export class Machine {
     return (this.flags[link] & 1) === 1;
   }
 
+  /** May chunks cross it? They may not cross a live link that leaves a group without relays. */
+  linkMayCarry(link) {
+    return (this.flags[link] & 4) === 4;
+  }
+
   /** The direction in which a link leaves its sender, if it is drawn as two stubs. */
   stub(link) {
     return this.flags[link] & 2 ? this.stubs[this.direction[link] - 1] : null;
@@ -113,9 +118,15 @@ export class Collective {
     return this.isHolder(this.before, rank, chunk, 0);
   }
 
-  /** Must it end with it? */
+  /** Must it end with it? Nobody waits for what a failed rank would have begun with. */
   needs(rank, chunk) {
-    return this.isHolder(this.after, rank, chunk, 1);
+    return this.hasOrigin(chunk) && this.isHolder(this.after, rank, chunk, 1);
+  }
+
+  /** Does a live rank begin with the chunk? */
+  hasOrigin(chunk) {
+    if (!this.demand && this.before === "every") return true;
+    return this.machine.isLive[this.before === "root" ? this.members[this.located(chunk)[0]][this.root] : this.pair(chunk)[0]] === 1;
   }
 
   isHolder(who, rank, chunk, end) {
@@ -172,6 +183,11 @@ function last(firsts, count, value) {
     else high = middle;
   }
   return low;
+}
+
+/** What carries nothing, in words. */
+export function obstacle(isDead, isMissing) {
+  return [isDead && "dead", isMissing && "missing"].filter(Boolean).join(" or ");
 }
 
 function named(name, part, parts) {

@@ -1,9 +1,12 @@
-// A rank program: workers and their operations, and one run of them in which every operation takes a unit of time.
+// A rank program: workers and their operations, and one run of them in which an operation takes a unit of time, a wait or
+// a token a quarter.
 import { starts } from "./columns.js";
-import { Collective, Machine } from "./labels.js";
+import { Collective, Machine, obstacle } from "./labels.js";
 
 const KINDS = ["send", "receive", "add and receive", "copy", "reduce", "wait"];
 const BUFFERS = ["input", "output", "scratch"];
+/** What is wrong with the machine under a program: ranks that failed, links that are missing or failed. */
+const MACHINE_CODES = ["T001", "T002", "T003"];
 const [SEND, RECEIVE, ADD, COPY, REDUCE, WAIT] = [0, 1, 2, 3, 4, 5];
 
 export class Program {
@@ -25,7 +28,7 @@ export class Program {
     this.run();
     this.steps = Math.max(1, Math.ceil(this.length));
     this.involved = this.verdict.violations.map((violation) => this.named(violation));
-    this.broken = this.findBroken();
+    this.findBroken();
   }
 
   /** Runs all workers as far as they get: when each operation begins and ends, and which send each receive takes. */
@@ -46,7 +49,7 @@ export class Program {
           const ready = this.ready(operation, worker, channels);
           if (ready === null) break;
           this.begin[operation] = Math.max(clock[worker], ready);
-          this.end[operation] = this.begin[operation] + (this.kind[operation] === WAIT || !this.count[operation] ? 0.25 : 1);
+          this.end[operation] = this.begin[operation] + (this.isQuick(operation) ? 0.25 : 1);
           clock[worker] = this.end[operation];
           this.move(operation, channels);
           next[worker] += 1;
@@ -58,6 +61,11 @@ export class Program {
     this.stuck = Array.from({ length: this.workers }, (_, worker) => worker).filter((worker) => next[worker] < this.firstOperation[worker + 1]);
     this.next = next;
     this.cycle = this.findCycle(channels);
+  }
+
+  /** Does it carry no data: a wait, a token? */
+  isQuick(operation) {
+    return this.kind[operation] === WAIT || !this.count[operation];
   }
 
   /** When an operation may begin at the earliest; null if not yet. */
@@ -134,16 +142,30 @@ export class Program {
     return low;
   }
 
-  /** The sends over channels that cross what is dead, and what receives from them. */
+  /** The sends over channels that cross what is dead or missing, what receives from them, and all that failed ranks do. */
   findBroken() {
-    const dead = new Set();
-    this.verdict.violations.forEach(({ code }, index) => {
-      if (code !== "T003") return;
-      for (const operation of this.involved[index]) dead.add(this.out(operation));
+    const { violations, totals } = this.verdict;
+    const isOfMachine = ({ code }) => MACHINE_CODES.includes(code);
+    const [broken, failed] = [new Set(), new Set()];
+    violations.forEach((violation, index) => {
+      if (!isOfMachine(violation)) return;
+      // What is said of a rank is of all its operations; what is said of a channel has the first that sends on it.
+      if (violation.message.startsWith("rank ")) failed.add(violation.rank ?? -1);
+      else for (const operation of this.involved[index]) broken.add(this.out(operation));
     });
-    const all = Array.from(this.kind.keys());
-    const receives = (operation) => (this.kind[operation] === RECEIVE || this.kind[operation] === ADD) && dead.has(this.channel[operation]);
-    return new Set(all.filter((operation) => dead.has(this.out(operation)) || receives(operation)));
+    const receives = (operation) => (this.kind[operation] === RECEIVE || this.kind[operation] === ADD) && broken.has(this.channel[operation]);
+    const isBroken = (operation) => broken.has(this.out(operation)) || receives(operation) || failed.has(this.rankOf[this.workerOf(operation)]);
+    this.broken = new Set(Array.from(this.kind.keys()).filter(isBroken));
+    this.hasFailedRanks = Array.from(failed).some((rank) => rank >= 0);
+    // The list of violations may be cut short, their totals are not.
+    const [dead, missing] = [(totals.T001 ?? 0) + (totals.T003 ?? 0), totals.T002 ?? 0];
+    this.hasMoreBroken = dead + missing > violations.filter(isOfMachine).length;
+    this.obstacleOf = this.broken.size || this.hasMoreBroken ? obstacle(dead > 0, missing > 0) : "";
+  }
+
+  /** What operations use that carries nothing: `dead`, `missing`, or both; empty if none does. */
+  obstacle() {
+    return this.obstacleOf;
   }
 
   /** The channel that an operation sends on, or -1. */

@@ -1,6 +1,6 @@
 // A schedule: steps of transfers, in flat arrays, and what can be asked of them.
 import { starts } from "./columns.js";
-import { Collective, Machine } from "./labels.js";
+import { Collective, Machine, obstacle } from "./labels.js";
 
 export class Schedule {
   constructor(stated, columns) {
@@ -48,7 +48,7 @@ export class Schedule {
     this.total = new Float64Array(machine.links);
     this.moves = new Float64Array(this.steps);
     this.busy = new Float64Array(this.steps);
-    // Transfers over dead links, and their moves by step.
+    // Transfers over links that are dead or missing, and their moves by step.
     [this.broken, this.brokenMoves] = [[], new Float64Array(this.steps)];
     let room = 0;
     for (let link = 0; link < machine.links; link++) if (machine.linkIsLive(link)) room += machine.capacity[link];
@@ -56,9 +56,9 @@ export class Schedule {
       for (const transfer of this.transfersOf(step)) {
         const load = this.load(transfer);
         this.moves[step - 1] += load;
-        if (this.link[transfer] < 0) continue;
-        this.total[this.link[transfer]] += load;
-        if (machine.linkIsLive(this.link[transfer])) continue;
+        const link = this.link[transfer];
+        if (link >= 0) this.total[link] += load;
+        if (link >= 0 && machine.linkIsLive(link)) continue;
         this.broken.push(transfer);
         this.brokenMoves[step - 1] += load;
       }
@@ -72,8 +72,24 @@ export class Schedule {
     for (let transfer = this.firstTransfer[step - 1]; transfer < this.firstTransfer[step]; transfer++) yield transfer;
   }
 
+  chunksOf(transfer) {
+    return this.chunks.subarray(this.firstChunk[transfer], this.firstChunk[transfer + 1]);
+  }
+
   load(transfer) {
     return this.firstChunk[transfer + 1] - this.firstChunk[transfer];
+  }
+
+  /** What transfers cross that carries nothing: `dead`, `missing`, or both; empty if none does. */
+  obstacle() {
+    return obstacle(this.broken.some((transfer) => this.link[transfer] >= 0), this.broken.some((transfer) => this.link[transfer] < 0));
+  }
+
+  /** The link of a transfer, or its ends where none joins them. */
+  wayLabel(transfer) {
+    if (this.link[transfer] >= 0) return this.machine.linkLabel(this.link[transfer]);
+    const label = (rank) => (rank < this.machine.ranks ? this.machine.rankLabel(rank) : `${rank}`);
+    return `${label(this.from[transfer])} → ${label(this.to[transfer])}`;
   }
 
   /** The step of a transfer. */
@@ -121,39 +137,53 @@ export class Schedule {
     return this.hops;
   }
 
-  /** What a rank sends, receives and holds in each step. */
+  /**
+   * What a rank sends, receives and holds in each step, as docs/formats/schedule-format.md counts what is held: a value
+   * from its arrival to its last use, or to the end if the rank ends with it, and every arrival in its step.
+   */
   life(rank) {
-    const [sent, received] = [new Float64Array(this.steps), new Float64Array(this.steps)];
-    const [arrives, leaves] = [new Map(), new Map()];
-    for (let step = 1; step <= this.steps; step++) {
+    const { steps, collective } = this;
+    const [sent, received, changes] = [new Float64Array(steps), new Float64Array(steps), new Float64Array(steps + 2)];
+    // A value is held from a step until before another; step 0 is the start.
+    const hold = ({ since, until }) => {
+      changes[since] += 1;
+      changes[until] -= 1;
+    };
+    // What the rank has of each chunk that it sent or received.
+    const has = new Map();
+    const value = (chunk) => {
+      if (!has.has(chunk) && collective.begins(rank, chunk)) has.set(chunk, { since: 0, until: 0 });
+      return has.get(chunk);
+    };
+    for (let step = 1; step <= steps; step++) {
       for (const transfer of this.transfersOf(step)) {
-        const comes = this.to[transfer] === rank;
-        if (!comes && this.from[transfer] !== rank) continue;
-        (comes ? received : sent)[step - 1] += this.load(transfer);
-        for (let at = this.firstChunk[transfer]; at < this.firstChunk[transfer + 1]; at++) {
-          const chunk = this.chunks[at];
-          if (!comes) leaves.set(chunk, step);
-          else if (!arrives.has(chunk)) arrives.set(chunk, step);
+        if (this.from[transfer] !== rank) continue;
+        sent[step - 1] += this.load(transfer);
+        for (const chunk of this.chunksOf(transfer)) if (value(chunk)) value(chunk).until = step + 1;
+      }
+      for (const transfer of this.transfersOf(step)) {
+        if (this.to[transfer] !== rank) continue;
+        received[step - 1] += this.load(transfer);
+        for (const chunk of this.chunksOf(transfer)) {
+          const [old, arrival] = [value(chunk), { since: step, until: step + 1 }];
+          // A sum takes the place of what it is added to; both are held in this step.
+          if (old && this.reduces[transfer]) {
+            hold(arrival);
+            old.until = step + 1;
+          } else {
+            if (old) hold(old);
+            has.set(chunk, arrival);
+          }
         }
       }
     }
-    const changes = new Float64Array(this.steps + 2);
-    const hold = (first, last) => {
-      changes[first] += 1;
-      changes[last + 1] -= 1;
-    };
-    for (let chunk = 0; chunk < this.collective.chunks; chunk++) {
-      const begins = this.collective.begins(rank, chunk);
-      const [came, left] = [arrives.get(chunk), leaves.get(chunk)];
-      if (!begins && came === undefined) continue;
-      const first = begins ? 0 : came;
-      if (this.collective.needs(rank, chunk)) hold(first, this.steps);
-      else if (left !== undefined) hold(first, Math.max(left, first));
-      else if (came !== undefined) hold(came, came);
+    for (let chunk = 0; chunk < collective.chunks; chunk++) {
+      const last = value(chunk);
+      if (last) hold(collective.needs(rank, chunk) ? { since: last.since, until: steps + 1 } : last);
     }
-    const held = new Float64Array(this.steps);
+    const held = new Float64Array(steps);
     let now = changes[0];
-    for (let step = 1; step <= this.steps; step++) held[step - 1] = now += changes[step];
+    for (let step = 1; step <= steps; step++) held[step - 1] = now += changes[step];
     return { sent, received, held };
   }
 

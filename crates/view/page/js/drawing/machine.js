@@ -36,7 +36,7 @@ export class MachineView {
       path: chunk === null ? null : schedule.path(chunk),
       chunk,
       rank: number("rank"),
-      link: link ? schedule.machine.between(Number(link[1]), Number(link[2]))[0] : undefined,
+      links: link ? schedule.machine.between(Number(link[1]), Number(link[2])) : [],
       finding: finding === null ? null : schedule.verdict.violations[finding],
       marks: bound === null || !schedule.bounds[bound] ? null : marks(schedule, schedule.bounds[bound], step),
     };
@@ -80,7 +80,7 @@ export class MachineView {
   paintLink(context, link, look, colours) {
     const load = look.loads[link];
     const share = this.schedule.share(link, load, look.heat ? 0 : look.step);
-    const isChosen = look.link === link;
+    const isChosen = look.links.includes(link);
     for (const piece of this.pieces[link]) {
       context.globalAlpha = isChosen ? 1 : this.fade(piece.depth) * (look.path || look.marks ? 0.35 : 1);
       if (!load) {

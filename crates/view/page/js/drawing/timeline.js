@@ -100,11 +100,10 @@ export class Timeline {
       if (program.end[operation] < 0) break;
       const { x, y, width, height } = this.box(operation);
       if (x > this.width || x + width < NAMES) continue;
-      const isToken = program.count[operation] === 0 || program.kind[operation] === 5;
       const fill = [colours.side, colours.accent, colours.other, colours.node, colours.other, colours.line][program.kind[operation]];
       const later = program.begin[operation] >= this.state.get("step");
       context.globalAlpha = later ? 0.45 : 1;
-      context.fillStyle = isToken ? colours.line : fill;
+      context.fillStyle = program.isQuick(operation) ? colours.line : fill;
       context.fillRect(x, y, width, height);
       context.globalAlpha = 1;
       const isBroken = this.marked.has(operation) || program.broken.has(operation);

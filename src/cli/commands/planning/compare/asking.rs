@@ -14,7 +14,7 @@ use collsynth::topology::Topology;
 use super::CompareCommand;
 use super::files::Own;
 use super::rows::Shown;
-use crate::cli::arguments::plan::{goal_words, named};
+use crate::cli::arguments::plan::named;
 use crate::cli::commands::planning::plan;
 use crate::cli::ending::Failure;
 use crate::cli::io::progress::{Ticker, figures};
@@ -77,7 +77,7 @@ impl Run<'_> {
                     let (planner, account) = (plan.planner, plan.account.clone());
                     let verified = plan::verified(plan, None)?;
                     let command = match self.own {
-                        Some(own) => own.command(words, (planner, verified.problem.parts()), goal_words(&goal)),
+                        Some(own) => own.command(words, &goal, prices.first()),
                         None => self.command.command_of(words, &goal),
                     };
                     let entry = Entry::new(&verified, planner, account.phases(), rates, command);

@@ -22,7 +22,7 @@ type Found = (Result<Baseline, String>, Option<(String, Answer)>);
 impl Run<'_> {
     /// What speed-ups on a machine are over; `names` are asked on it later.
     pub fn baseline(&mut self, machine: &Machine, names: &[String], question: &Question<'_>) -> Result<Found, Failure> {
-        let topology = machine.problem.topology();
+        let topology = machine.problem.machine();
         let sound = self.command.sound_baseline;
         let intact = match sound {
             true => Some(Topology::new(TopologySpec::new(topology.spec().shape.clone())).map_err(Failure::usage)?),

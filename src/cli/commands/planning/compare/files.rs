@@ -3,17 +3,20 @@
 use std::path::PathBuf;
 
 use collsynth::collective::Kind;
-use collsynth::cost::Rates;
+use collsynth::cost::{Price, Rates};
+use collsynth::plan::Goal;
 use collsynth::report::comparison::{Entry, Machine};
 use collsynth::schedule::Solution;
 use collsynth::topology::Topology;
 use collsynth::verify::Verified;
 
 use super::sweep::Place;
+use crate::cli::arguments::plan::goal_words;
 use crate::cli::arguments::topology::{TopologyOptions, words_of};
 use crate::cli::ending::Failure;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
+use crate::cli::options::words::typed_again;
 
 /// Schedules that hold, of one collective on one machine.
 pub struct Own {
@@ -65,22 +68,26 @@ impl Own {
         Place { topology: topology.clone(), failures: words[failures..].join(" "), words }
     }
 
-    /// The command line that plans for a goal in these words; where options do not say the machine and the collective,
-    /// the one that shows the planner's schedules in as many parts beside these.
-    pub fn command(&self, machine: &[String], (planner, parts): (&str, u32), goal: Vec<String>) -> String {
+    /// The command line that plans for a goal on a machine in these words; where options do not say the machine and the
+    /// collective, the one that shows what the planner has in as many parts, at this price too, beside these files.
+    pub fn command(&self, machine: &[String], goal: &Goal<'_>, price: Option<&Price>) -> String {
         let kind = self.kind();
         let is_said = !machine.is_empty() && kind.groups().is_none() && kind.demand().is_none();
         let words = if is_said {
             let root = kind.stated_root().into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]);
             let collective = ["--collective".to_owned(), kind.name().to_owned()].into_iter().chain(root);
-            machine.iter().cloned().chain(collective).chain(goal).collect::<Vec<_>>()
+            machine.iter().cloned().chain(collective).chain(goal_words(goal)).collect::<Vec<_>>()
         } else {
             let files = self.schedules.iter().map(|(name, _)| name.clone());
-            let asked = ["--planners".to_owned(), planner.to_owned(), "--parts".to_owned(), parts.to_string()];
+            let planner = goal.planner.into_iter().flat_map(|planner| ["--planners", planner.name()]);
+            let price = price.filter(|_| kind.has_volume()).copied();
+            // Without a planner's name, words of a goal state its parts, whole messages too.
+            let goal = goal_words(&Goal { planner: None, price, ..*goal });
             let since = self.since.iter().cloned();
+            let asked = planner.map(str::to_owned).chain(goal);
             ["compare".to_owned()].into_iter().chain(files).chain(since).chain(asked).collect()
         };
-        ["synth".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+        typed_again(["synth".to_owned()].into_iter().chain(words))
     }
 
     /// Adds the schedules to a machine, before those of planners.

@@ -34,6 +34,7 @@ use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
 use crate::cli::options::quantity::{parse_duration, parse_seed};
 use crate::cli::options::suggest::Spelled;
+use crate::cli::options::words::typed_again;
 
 /// Planners that are compared only by name: their search may not end.
 const ONLY_NAMED: [&str; 1] = ["smt"];
@@ -291,6 +292,6 @@ impl CompareCommand {
         words.extend_from_slice(machine);
         words.extend(self.collective.words());
         words.extend(goal_words(goal));
-        words.join(" ")
+        typed_again(words)
     }
 }
