@@ -8,7 +8,7 @@ const MOST_CUT: u32 = 16;
 const ROUNDED: f64 = 1.01;
 /// Where chunks cross links so often, they are larger than the smallest messages, as long as that adds no more than
 /// this share to what links carry; and so often they may cross them at most, whatever that adds.
-const MANY_MOVES: f64 = 2e6;
+const MANY_MOVES: f64 = 4e5;
 const ADDED: f64 = 0.01;
 const MOST_MOVES: f64 = 4e6;
 
@@ -63,7 +63,8 @@ impl Grain {
         self.parts(bytes, least) as f64 * chunk / bytes as f64
     }
 
-    /// The smallest message whole, or larger chunks where these would be many: `None` if they are not.
+    /// Chunks larger than the smallest message, where they would be many otherwise: `None` if they are not, or if that
+    /// costs too much.
     pub fn coarse(loads: &[Load], least: u64, links: usize) -> Option<Self> {
         let carried = |load: &Load| *load.volume.numer() as f64 / *load.volume.denom() as f64 * load.bytes as f64;
         // Any one of them may be what bounds the job.
@@ -75,9 +76,6 @@ impl Grain {
             let chunks = |load: &Load| carried(load) / load.bytes as f64 * grain.parts(load.bytes, least) as f64;
             loads.iter().map(chunks).sum::<f64>() * links as f64
         };
-        if moves(Self::Part(1)) <= MANY_MOVES {
-            return None;
-        }
         let largest = loads.iter().map(|load| load.bytes).max().unwrap_or(least);
         let mut grain = Self::Part(1);
         for times in (1..u64::BITS).map(|power| 1 << power).take_while(|times| largest / times >= least) {
@@ -87,7 +85,7 @@ impl Grain {
             }
             grain = coarser;
         }
-        Some(grain)
+        (grain != Self::Part(1)).then_some(grain)
     }
 
     /// The smallest message in parts: the fewest in which all messages are nearly whole chunks, as planning multiplies
@@ -115,12 +113,12 @@ mod tests {
     fn chunks_are_larger_than_the_smallest_messages_where_those_matter_little() {
         const KIB: u64 = 1 << 10;
         let coarse = |loads: &[Load]| Grain::coarse(loads, KIB, 1000);
-        assert_eq!(coarse(&[load(KIB, 10), load(100 * KIB, 10)]), None, "there are few moves");
+        assert_eq!(coarse(&[load(KIB, 10), load(30 * KIB, 10)]), None, "there are few moves");
         // 10 million moves; messages of a KiB take a ten thousandth of the links.
-        assert_eq!(coarse(&[load(KIB, 1), load(1000 * KIB, 10)]), Some(Grain::Times(8)));
+        assert_eq!(coarse(&[load(KIB, 1), load(1000 * KIB, 10)]), Some(Grain::Times(16)));
         // Here they take a tenth, but 11 million moves are too many.
         assert_eq!(coarse(&[load(KIB, 1000), load(1000 * KIB, 10)]), Some(Grain::Times(4)));
-        assert_eq!(coarse(&[load(KIB, 1000), load(300 * KIB, 10)]), Some(Grain::Part(1)));
+        assert_eq!(coarse(&[load(KIB, 1000), load(300 * KIB, 10)]), None);
         // No message is cut less than it is.
         assert_eq!(coarse(&[load(KIB, 1_000_000), load(3 * KIB, 1)]), Some(Grain::Times(2)));
     }

@@ -328,8 +328,8 @@ mod tests {
         let torus = Topology::torus(&[3, 3]).unwrap();
         let request = JobRequest::new(&torus).collective(Kind::AllGather, Size::Bytes(1 << 10));
         let request = request.collective(Kind::AllToAll, Size::Bytes(64 << 20));
-        assert_eq!(request.problems().unwrap().iter().map(Problem::parts).collect::<Vec<_>>(), [1, 1 << 14]);
-        assert_eq!(request.chunk_bytes(), Some(4 << 10));
+        assert_eq!(request.problems().unwrap().iter().map(Problem::parts).collect::<Vec<_>>(), [1, 1 << 11]);
+        assert_eq!(request.chunk_bytes(), Some(32 << 10));
         let torus = Topology::torus(&[2, 2]).unwrap();
         let nothing = JobRequest::new(&torus).collective(Kind::AllGather, Size::Bytes(0));
         assert_eq!((nothing.chunk_bytes(), nothing.problems().is_err()), (Some(0), true));

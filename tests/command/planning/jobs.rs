@@ -34,6 +34,19 @@ fn messages_are_hardly_rounded_up_unless_parts_are_stated() {
     }
 }
 
+/// A byte beside a TiB is padded to a chunk, which changes nothing that can be seen.
+#[test]
+fn small_messages_are_padded_beside_large_ones() {
+    let bench = Bench::new();
+    let two = r#"[{"collective": "broadcast", "bytes": 1}, {"collective": "all_gather", "bytes": "1TiB"}]"#;
+    bench.write("job.json", two);
+    let said = text(&bench.ended(0, "--torus 2x2 --job job.json -o job.out.json").stderr);
+    assert!(said.contains("note: collective 0: 1 bytes are rounded up to 1 chunk of "), "{said}");
+    let verdict: Value = serde_json::from_str(&bench.stdout("verify job.out.json --format json")).unwrap();
+    let width = &verdict["files"][0]["figures"]["total_width"];
+    assert!(width["gap"].as_f64().is_some_and(|gap| gap < 0.02), "{width}");
+}
+
 /// Beside a vector of one byte, a broadcast in thousands of parts takes hardly longer than alone.
 #[test]
 fn messages_of_very_unlike_sizes_may_run_one_after_another() {
@@ -205,7 +218,7 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     refused(
         2,
         r#"[{"collective": "all_gather", "bytes": 1}, {"collective": "all_gather", "bytes": "1TiB"}]"#,
-        "",
+        "--parts 1",
         "too large",
     );
     refused(2, r#"[{"collective": "all_gather"}]"#, "--collective all_reduce", "--job takes no --collective");

@@ -38,8 +38,8 @@ const MOST_AROUND: usize = 512;
 const ROUNDS: usize = 4;
 
 /// The best bound found within a limit on the total width of collectives on one machine, given the bounds of each
-/// alone; `None` if nothing must move. Some hundreds of candidates are estimated; the most promising cost
-/// what [`job_value`] costs, and some are valued whatever the limit.
+/// alone; `None` if nothing must move. Some hundreds of candidates are estimated; the most promising cost what
+/// [`job_value`] costs, and some are valued whatever the limit.
 pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<JobBound> {
     let all: Vec<&Problem> = problems.iter().collect();
     let machine = all.first()?.machine();
