@@ -30,8 +30,10 @@ const MOST_COMBINATIONS: u32 = 243;
 /// Weights that the best and a candidate are added with; others than the first only with the most promising ones.
 const RATIOS: &[(u32, u32)] = &[(1, 1), (1, 2), (2, 1), (1, 4), (4, 1)];
 const PROMISING: usize = 24;
-/// The most promising are valued exactly.
-const VALUED: usize = 8;
+/// So many of the most promising are valued exactly, times the ranks from which distances are looked at; and at least a
+/// few.
+const VALUED: usize = 1 << 13;
+const FEW: usize = 8;
 /// The most ranks around each of which a cut is a candidate.
 const MOST_AROUND: usize = 512;
 /// Rounds of adding candidates.
@@ -75,7 +77,8 @@ pub fn of_job(problems: &[Problem], alone: &[Bounds], limit: &Limit) -> Option<J
 
 /// The best of the first few, and what it is worth.
 fn best_of<'a>(all: &[&Problem], bounds: impl Iterator<Item = &'a JobBound>) -> Option<(Rational, JobBound)> {
-    let few: Vec<&JobBound> = bounds.take(VALUED).collect();
+    let ranks = all.first()?.machine().live_rank_count().max(1);
+    let few: Vec<&JobBound> = bounds.take((VALUED / ranks).max(FEW)).collect();
     let value = |bound: &JobBound| job_value(all, bound).unwrap_or(Rational::from(0));
     let values: Vec<Rational> = few.par_iter().map(|bound| value(bound)).collect();
     // Among equals, the first.
