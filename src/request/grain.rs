@@ -41,7 +41,7 @@ impl Grain {
     /// The bytes of a chunk, rounded up.
     pub fn bytes(self, least: u64) -> u64 {
         match self {
-            Self::Part(cut) => least.div_ceil(cut.into()),
+            Self::Part(cut) => least.div_ceil(cut.max(1).into()),
             Self::Times(times) => least.saturating_mul(times),
         }
     }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn messages_are_rounded_up_to_whole_chunks() {
         assert_eq!([Grain::Part(3).parts(10, 4), Grain::Times(3).parts(25, 4)], [8, 3]);
-        assert_eq!([Grain::Part(3).bytes(4), Grain::Times(3).bytes(4)], [2, 12]);
+        assert_eq!([Grain::Part(3).bytes(4), Grain::Times(3).bytes(4), Grain::Part(0).bytes(4)], [2, 12, 4]);
         assert_eq!([Grain::Part(3).most_cut(4), Grain::Part(9).most_cut(4), Grain::Times(3).most_cut(4)], [1, 1, 12]);
         assert_eq!(Grain::Part(1).parts(u64::MAX, 1), u128::from(u64::MAX));
     }

@@ -21,7 +21,8 @@ const CLOSE: (f64, u64) = (0.005, 1 << 14);
 /// A request for a job: collectives on a topology that run at once, planned into steps that they share.
 ///
 /// Chunks of all collectives are equally large, so it states how large their messages are beside each other. Unless
-/// parts are stated, messages are cut in proportion, until the total width is near its bound.
+/// parts are stated, messages are cut in proportion, until the total width is near its bound; beside very large ones,
+/// small messages are padded to a chunk.
 ///
 /// ```
 /// use collsynth::{JobRequest, Kind, Size, Topology, grouping};

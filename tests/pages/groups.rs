@@ -65,7 +65,7 @@ synth convert both.json --schedule 1 -o exchange.json     # the schedule of one,
 
 Each collective has `collective` and, optionally, `groups` (dimensions, or lists of ranks), `blocks` (`"2x2x4"`),
 `relays` (`true` or `false`), `root`, and `bytes` of a message (shard, vector) or `parts` in place of it. An all_to_allv
-has a `demand`: a matrix, or the file of one, named from the folder of the job's file; `bytes` are those of a unit of it.
+has a `demand`: a matrix, or the file of one, named from the folder of the job's file; `bytes` are those of a unit.
 Chunks of all collectives are equally large, so messages are rounded up to whole chunks. The smallest message is cut in
 `--parts` parts: by default, in the fewest with which no message is rounded up by more than 1 % (up to 16; if there are
 none, those that round up least), and then in more, until the total width is within 3 % of its bound, with `auto` within
@@ -89,12 +89,13 @@ Whole messages of up to 200 ranks negotiate for the links, all chunks at once. W
 bound (with `--parts auto`: 0.5 %), and first of all where it would take a minute and more, each collective is planned
 alone; chunks then leave links that too many share, and the moves of all are put together, or run one after
 another where that is better. On 8x8x8, an all_to_all beside an all_gather comes to its bound in 19 steps after 9 s; a
-reduce in the rows, an all_gather in the columns and an all_reduce of 8x8 without two cables to 6 % above it after 9 s.
+reduce in the rows, an all_gather in the columns and an all_reduce of 8x8 without the cables 0-1 and 20-21 to 2 % above
+it after 5 s.
 
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
-better. `synth show` and `polish` take one schedule of a job at a time (`synth convert --schedule`). `synth run` carries out all at once, `lower` writes a program for each, `convert` a CSV table, a
-trace, GOAL or Chakra of all, and `view` draws them side by side. Programs have no common clock, so those of two
-collectives may want a link at the same time.
+better. `synth show` and `polish` take one schedule of a job at a time (`synth convert --schedule`). `synth run` carries
+out all at once, `lower` writes a program for each, `convert` a CSV table, a trace, GOAL or Chakra of all, and `view`
+draws them side by side. Programs have no common clock, so those of two collectives may want a link at the same time.
 
 ## All-to-all in all groups of 4x4x4 at once
 

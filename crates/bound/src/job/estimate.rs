@@ -9,11 +9,11 @@ use rayon::prelude::*;
 
 use crate::flows::shortest::ShortestPaths;
 
-/// So many ranks stand for all where distances from each would take long.
+/// Ranks sampled, where distances from every rank would take long.
 const SAMPLED: usize = 8;
-/// Ranks of which all are looked at.
+/// Up to so many ranks, none is left out.
 const FEW: usize = 64;
-/// Evidence looked at before the limit is.
+/// Evidence estimated between two looks at the limit.
 const AT_ONCE: usize = 32;
 
 /// Collectives, and from which ranks distances are looked at.

@@ -30,8 +30,7 @@ const MOST_COMBINATIONS: u32 = 243;
 /// Weights that the best and a candidate are added with; others than the first only with the most promising ones.
 const RATIOS: &[(u32, u32)] = &[(1, 1), (1, 2), (2, 1), (1, 4), (4, 1)];
 const PROMISING: usize = 24;
-/// So many of the most promising are valued exactly, times the ranks from which distances are looked at; and at least a
-/// few.
+/// Candidates valued exactly, times the ranks of the machine, as each takes a search from every rank; and the fewest.
 const VALUED: usize = 1 << 13;
 const FEW: usize = 8;
 /// The most ranks around each of which a cut is a candidate.

@@ -19,7 +19,7 @@ pub fn in_pieces(kind: &Kind, pieces: u32) -> Result<Kind, ProblemError> {
 }
 
 /// The same problem with every chunk cut in this many pieces; a barrier as it is.
-pub(super) fn cut(problem: &Problem, pieces: u32) -> Result<Problem, ProblemError> {
+pub(super) fn problem_in_pieces(problem: &Problem, pieces: u32) -> Result<Problem, ProblemError> {
     let collective = problem.collective();
     if !collective.kind.has_volume() {
         return Ok(problem.clone());

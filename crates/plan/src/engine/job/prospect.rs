@@ -4,7 +4,7 @@ use collsynth_core::certificate::{Bounds, JobBound};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Job, JobError, Schedule, Solution};
 
-use super::cut::cut as in_pieces;
+use super::cut::problem_in_pieces;
 use super::{JobGoal, NAME};
 use crate::engine::parts::as_float;
 use crate::model::control::Control;
@@ -44,7 +44,8 @@ impl Prospect {
 
     /// The same with messages cut in this many parts: what links must carry grows alike, unless some cannot be cut.
     pub fn cut(&self, cut: u32, control: &Control) -> Result<Self, PlanError> {
-        let problems = self.problems.iter().map(|problem| in_pieces(problem, cut)).collect::<Result<Vec<_>, _>>()?;
+        let problems =
+            self.problems.iter().map(|problem| problem_in_pieces(problem, cut)).collect::<Result<Vec<_>, _>>()?;
         if !self.problems.iter().all(|problem| problem.collective().kind.has_volume()) {
             return Self::new(problems, control);
         }
