@@ -39,7 +39,7 @@ pub(in crate::verify) fn run(
     scope: &Scope<'_>,
     ledger: &mut Ledger,
 ) -> Shown {
-    let mut execution = Execution::new(problem, routes, ledger);
+    let mut execution = Execution::new(problem, routes, scope.is_whole(), ledger);
     let mut rest = moves;
     for chunk in scope.chunks() {
         let length = rest.iter().take_while(|one| one.chunk() == chunk).count();
@@ -55,7 +55,7 @@ pub(in crate::verify) fn run(
         execution.run_chunk(chunk, mine);
         rest = others;
     }
-    let held = scope.is_whole().then(|| execution.holdings.peak(problem)).flatten();
+    let held = execution.holdings.and_then(|holdings| holdings.peak(problem));
     let sums = execution.values.orders().sums();
     Shown { spoiled: execution.spoiled_by_transfer, observed: held.map(|held| Observed { held, sums }) }
 }
@@ -111,7 +111,8 @@ struct Execution<'a> {
     routes: &'a [Route],
     ledger: &'a mut Ledger,
     spoiled_by_transfer: Vec<u64>,
-    holdings: Holdings,
+    /// `None` if only some of the chunks run: nothing is reported of them.
+    holdings: Option<Holdings>,
     // The state of the current chunk.
     cells: Vec<Cell>,
     /// Ranks whose cell must be cleared afterwards, some more than once.
@@ -132,17 +133,17 @@ struct ChunkRun<'m> {
 }
 
 impl<'a> Execution<'a> {
-    fn new(problem: &'a Problem, routes: &'a [Route], ledger: &'a mut Ledger) -> Self {
+    fn new(problem: &'a Problem, routes: &'a [Route], is_whole: bool, ledger: &'a mut Ledger) -> Self {
         let ranks = problem.topology().rank_count();
         Self {
             problem,
             routes,
             ledger,
             spoiled_by_transfer: vec![0; routes.len()],
-            holdings: Holdings::new(ranks, routes),
+            holdings: is_whole.then(|| Holdings::new(ranks, routes)),
             cells: vec![EMPTY; ranks],
             touched: Vec::new(),
-            values: Values::new(ranks),
+            values: if is_whole { Values::new(ranks) } else { Values::unreported(ranks) },
             arrivals: Vec::new(),
             causes: Vec::new(),
             final_orders: Vec::new(),
@@ -154,9 +155,8 @@ impl<'a> Execution<'a> {
         let rule = self.problem.rule(chunk);
         let (Holders::One(rank), Combining::Never) = (rule.before, rule.combining) else { return false };
         let is_home = rule.after == rule.before && self.problem.is_holder(rule.before, rank);
-        if is_home {
-            let stay = self.holdings.begin(rank);
-            self.holdings.end(stay, rank, true);
+        if let Some(holdings) = self.holdings.as_mut().filter(|_| is_home) {
+            holdings.end(holdings.begin(rank), rank, true);
         }
         is_home
     }
@@ -164,7 +164,8 @@ impl<'a> Execution<'a> {
     fn run_chunk(&mut self, chunk: ChunkId, moves: &[Move]) {
         let run = ChunkRun { chunk, rule: self.problem.rule(chunk), moves };
         for rank in self.problem.holders(run.rule.before) {
-            let (held, stay) = (Held::Value(self.values.contribution(rank)), self.holdings.begin(rank));
+            let stay = self.holdings.as_ref().map_or(Stay::NONE, |holdings| holdings.begin(rank));
+            let held = Held::Value(self.values.contribution(rank));
             self.cells[rank.index()] = Cell { held, stay, ..EMPTY };
             self.touched.push(rank);
         }
@@ -205,7 +206,9 @@ impl<'a> Execution<'a> {
     fn sent_from(&mut self, run: ChunkRun<'_>, one: Move, from: RankId, op: Op) -> Held {
         let cell = &mut self.cells[from.index()];
         cell.unsent = None;
-        self.holdings.send(&mut cell.stay, one.transfer());
+        if let Some(holdings) = &self.holdings {
+            holdings.send(&mut cell.stay, one.transfer());
+        }
         let mut held = cell.held;
         match held {
             Held::Value(_) => {}
@@ -256,7 +259,9 @@ impl<'a> Execution<'a> {
         let cell = &mut self.cells[to.index()];
         let old = cell.held;
         let reduce = self.routes[one.transfer()].op == Op::Reduce && run.rule.combining != Combining::Never;
-        self.holdings.arrive(&mut cell.stay, one.transfer(), reduce && old != Held::Nothing);
+        if let Some(holdings) = &mut self.holdings {
+            holdings.arrive(&mut cell.stay, one.transfer(), reduce && old != Held::Nothing);
+        }
         let result = match (old, new) {
             (_, Held::Nothing) | (Held::Spoiled(_), Held::Spoiled(_)) => return,
             (Held::Nothing, _) => new,
@@ -365,8 +370,10 @@ impl<'a> Execution<'a> {
         }
         for rank in self.touched.drain(..) {
             let Cell { held, stay, .. } = std::mem::replace(&mut self.cells[rank.index()], EMPTY);
-            let needed = held != Held::Nothing && self.problem.is_holder(run.rule.after, rank);
-            self.holdings.end(stay, rank, needed);
+            if let Some(holdings) = &mut self.holdings {
+                let needed = held != Held::Nothing && self.problem.is_holder(run.rule.after, rank);
+                holdings.end(stay, rank, needed);
+            }
         }
         self.values.clear();
     }

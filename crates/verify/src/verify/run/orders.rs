@@ -29,7 +29,8 @@ pub(in crate::verify) struct Orders {
     /// Trees with more than one leaf; the first has the number `ranks`.
     trees: Vec<Tree>,
     known: HashMap<[OrderId; 2], OrderId>,
-    keys: [RandomState; 2],
+    /// `None` if there is to be no summary.
+    keys: Option<[RandomState; 2]>,
     /// The hashes of the orders that ranks end with.
     finals: HashSet<Hashed>,
     chunks: u32,
@@ -50,9 +51,14 @@ struct Tree {
 
 impl Orders {
     pub(in crate::verify) fn new(ranks: usize) -> Self {
-        let mut orders = Self { ranks: narrow(ranks), ..Self::default() };
+        let mut orders = Self { keys: Some(Default::default()), ..Self::unreported(ranks) };
         orders.leaves = (0..orders.ranks).map(|rank| orders.hash(OrderId(rank))).collect();
         orders
+    }
+
+    /// Orders that are only compared, within a chunk.
+    pub(in crate::verify) fn unreported(ranks: usize) -> Self {
+        Self { ranks: narrow(ranks), ..Self::default() }
     }
 
     /// Forgets the trees of a chunk.
@@ -88,7 +94,7 @@ impl Orders {
 
     /// Records the orders in which the ranks that end with a chunk have added it.
     pub(in crate::verify) fn finish(&mut self, at_ranks: &[OrderId]) {
-        let Some(&first) = at_ranks.first() else { return };
+        let Some(&first) = at_ranks.first().filter(|_| self.keys.is_some()) else { return };
         self.chunks += 1;
         self.alike += u32::from(at_ranks.iter().all(|&order| order == first));
         if self.first.is_none() {
@@ -109,11 +115,14 @@ impl Orders {
     }
 
     fn hashed(&self, order: OrderId) -> Hashed {
-        self.tree(order).map_or_else(|| self.leaves[order.0 as usize], |tree| tree.hashed)
+        match self.tree(order) {
+            Some(tree) => tree.hashed,
+            None => self.leaves.get(order.0 as usize).copied().unwrap_or_default(),
+        }
     }
 
     fn hash(&self, what: impl Hash + Copy) -> Hashed {
-        [self.keys[0].hash_one(what), self.keys[1].hash_one(what)]
+        self.keys.as_ref().map_or_else(Hashed::default, |keys| keys.each_ref().map(|key| key.hash_one(what)))
     }
 
     /// The number of leaves and the depth.

@@ -26,7 +26,16 @@ struct Sum {
 
 impl Values {
     pub(in crate::verify) fn new(ranks: usize) -> Self {
-        Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new(), orders: Orders::new(ranks) }
+        Self::with(ranks, Orders::new(ranks))
+    }
+
+    /// Without a summary of the orders of all chunks.
+    pub(in crate::verify) fn unreported(ranks: usize) -> Self {
+        Self::with(ranks, Orders::unreported(ranks))
+    }
+
+    fn with(ranks: usize, orders: Orders) -> Self {
+        Self { ranks, words: ranks.div_ceil(64), sums: Vec::new(), bits: Vec::new(), orders }
     }
 
     /// What a sum takes.
