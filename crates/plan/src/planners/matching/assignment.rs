@@ -65,7 +65,11 @@ impl Assignment {
 
     /// The most chunks, for each unit of capacity, that a link brings.
     pub fn needed_width(&self, capacity: impl Iterator<Item = u32>) -> u32 {
-        capacity.zip(&self.taken).map(|(capacity, taken)| (taken.len() as u32).div_ceil(capacity)).max().unwrap_or(0)
+        capacity
+            .zip(&self.taken)
+            .map(|(capacity, taken)| (taken.len() as u32).div_ceil(capacity.max(1)))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Finds a link with room at the end of a shortest chain.

@@ -82,7 +82,10 @@ impl<'a> Halves<'a> {
     pub fn is_hopeless(&self, task: &Task<'_>) -> Option<u64> {
         let free = task.price.is_none() && task.steps.or(task.max_steps).is_none();
         let (_, known) = task.incumbent.filter(|_| free && self.has_free_roots())?;
-        let least = 2 * u64::from(self.least_width(task.bounds, 0));
+        let least = match self.is_short(task.bounds) {
+            true => task.bounds.least_width(self.problem.parts()).into(),
+            false => 2 * u64::from(self.least_width(task.bounds, 0)),
+        };
         (least > known && task.near.is_none_or(|near| least > near)).then_some(known)
     }
 
@@ -111,6 +114,12 @@ impl<'a> Halves<'a> {
         self.has_free_roots() && 2 * self.needed(self.least_width(bounds, 0), 0) > u64::from(self.problem.parts())
     }
 
+    /// Are ranks so short of links that no roots let halves meet the bound, one after the other, and can they overlap?
+    pub fn is_short(&self, bounds: &Bounds) -> bool {
+        let free = self.has_free_roots() && matches!((&self.down, &self.up), (Some(_), Up::Mirrored { .. }));
+        free && self.least_width(bounds, 0) > bounds.least_width(self.problem.parts()).div_ceil(2)
+    }
+
     /// Are chunks both collected and spread?
     pub fn has_both(&self) -> bool {
         self.down.is_some() && !matches!(self.up, Up::Never)
@@ -122,7 +131,7 @@ impl<'a> Halves<'a> {
 
     /// By rank: the chunks that cannot come in over its links in this total width. It must be their root, or in the
     /// center of others.
-    fn own_needs(&self, width: u32, doublings: usize) -> Vec<u32> {
+    pub fn own_needs(&self, width: u32, doublings: usize) -> Vec<u32> {
         let topology = self.problem.topology();
         let mut needs = vec![0; topology.rank_count()];
         let ranks = topology.live_rank_count().max(1) as u64;

@@ -52,6 +52,7 @@ mod assignment;
 mod centers;
 mod deadlines;
 mod halves;
+mod overlap;
 mod spread;
 mod timeline;
 
@@ -70,6 +71,7 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 use deadlines::Deadlines;
 use halves::{Halves, Up};
+use overlap::{Extent, Overlap};
 use spread::Spread;
 use timeline::Timeline;
 
@@ -89,6 +91,14 @@ const MORE_STEPS: [Steps; 5] = [Steps::More(0), Steps::More(1), Steps::More(2), 
 const WIDER: [u32; 3] = [0, 16, 4];
 /// The same where weak ranks would be the roots of most chunks: these would set out from a few places at first.
 const WIDER_IF_CROWDED: [u32; 3] = [1, 2, 4];
+
+/// Halves that overlap, and what they aim at beyond the least total width.
+const OVERLAPS: [(Extent, u32); 4] = [
+    (Extent { steps: 0.6, width: 1.25 }, 1),
+    (Extent { steps: 0.67, width: 1.4 }, 1),
+    (Extent { steps: 0.8, width: 1.4 }, 0),
+    (Extent { steps: 1.0, width: 1.6 }, 0),
+];
 
 /// The work of all tries together, in chunks times ranks times steps, and the least and the most tries.
 const WORK: u64 = 120_000_000;
@@ -209,6 +219,8 @@ struct Attempt {
     /// The total width of a half that it aims at.
     target: u32,
     idle: f64,
+    /// How far the halves overlap.
+    overlap: Option<Extent>,
 }
 
 /// The steps of a half in a try.
@@ -250,13 +262,25 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
     let within = within.map(|((&idle, &steps), wider)| (idle, steps, wider));
     let attempt = |((idle, steps, wider), doublings): ((f64, Steps, u32), usize)| {
         let least = halves.least_width(task.bounds, doublings);
-        Attempt { doublings, steps, target: least + (least * wider).div_ceil(64), idle }
+        Attempt { doublings, steps, target: least + (least * wider).div_ceil(64), idle, overlap: None }
     };
-    free.chain(within).cartesian_product(sizes).map(attempt).collect()
+    let half = task.bounds.least_width(parts).div_ceil(2);
+    let overlapping = OVERLAPS.iter().filter(|_| !limited && halves.is_short(task.bounds));
+    let overlapping = overlapping.map(|&(extent, more)| Attempt {
+        doublings: 0,
+        steps: Steps::Any,
+        target: half + more,
+        idle: IDLE[0],
+        overlap: Some(extent),
+    });
+    overlapping.chain(free.chain(within).cartesian_product(sizes).map(attempt)).collect()
 }
 
 /// One try: `None` if it was stopped, has no centers, or takes more steps than allowed.
 fn attempt(task: &Task<'_>, halves: &Halves<'_>, attempt: &Attempt, seed: u64, control: &Control) -> Option<Timeline> {
+    if let Some(extent) = attempt.overlap {
+        return overlapping(task, halves, attempt, extent, seed, control);
+    }
     let count = if halves.has_both() { 2 } else { 1 };
     let allowed = task.steps.or(task.max_steps).map(|most| most.saturating_sub(attempt.doublings as u32) / count);
     let mut roots = halves.roots(attempt.target, attempt.doublings)?;
@@ -285,6 +309,7 @@ fn attempt(task: &Task<'_>, halves: &Halves<'_>, attempt: &Attempt, seed: u64, c
             target: attempt.target,
             idle: attempt.idle,
             deadlines: deadlines.as_ref(),
+            overlap: None,
             stop: &|| control.stop().is_some(),
         }
         .run(&mut rng)
@@ -304,4 +329,29 @@ fn attempt(task: &Task<'_>, halves: &Halves<'_>, attempt: &Attempt, seed: u64, c
         timeline.spread(down, &roots.chunks, |link| network.ids[link as usize]);
     }
     Some(timeline)
+}
+
+/// One try with halves that overlap.
+fn overlapping(
+    task: &Task<'_>,
+    halves: &Halves<'_>,
+    attempt: &Attempt,
+    extent: Extent,
+    seed: u64,
+    control: &Control,
+) -> Option<Timeline> {
+    let network = halves.down.as_ref()?;
+    let overlap = Overlap::new(task.problem, halves, attempt.target, extent)?;
+    let spread = Spread {
+        network,
+        roots: &overlap.roots,
+        chunks: overlap.roots.len(),
+        target: attempt.target,
+        idle: attempt.idle,
+        deadlines: None,
+        overlap: Some(&overlap),
+        stop: &|| control.stop().is_some(),
+    };
+    let waves = spread.run(&mut Rng::with_seed(seed))?;
+    Some(Timeline::overlapping(&waves, &overlap, |link| network.ids[link as usize]))
 }

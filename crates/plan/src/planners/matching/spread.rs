@@ -9,9 +9,11 @@
 //! neighbors of a rank that can spare nothing, and to which they could bring little, take first what it lacks.
 
 use fastrand::Rng;
+use itertools::Itertools;
 
 use super::assignment::Assignment;
 use super::deadlines::Deadlines;
+use super::overlap::Overlap;
 use crate::model::network::{LiveLink, Network};
 
 /// What to spread.
@@ -26,6 +28,8 @@ pub(super) struct Spread<'a> {
     pub idle: f64,
     /// When chunks must have come to ranks, if that matters.
     pub deadlines: Option<&'a Deadlines>,
+    /// The steps before the middle, if halves overlap: the width aimed at is that of the others.
+    pub overlap: Option<&'a Overlap>,
     pub stop: &'a dyn Fn() -> bool,
 }
 
@@ -45,9 +49,9 @@ impl Spread<'_> {
             if (self.stop)() {
                 return None;
             }
-            let left = self.target.saturating_sub(waves.widths.iter().sum());
-            let step = waves.widths.len() as u16 + 1;
-            let (width, arrivals) = state.step(step, left, rng);
+            let before = self.overlap.map_or(0, Overlap::steps);
+            let left = self.target.saturating_sub(waves.widths.iter().skip(before).sum());
+            let (width, arrivals) = state.step(waves.widths.len(), left, rng);
             waves.widths.push(width);
             waves.arrivals.push(arrivals);
         }
@@ -68,6 +72,12 @@ struct State<'a> {
     /// Room on the links into each rank that was not used, and that it can spare in the width aimed at.
     idle: Vec<u64>,
     slack: Vec<u64>,
+    /// By link: its capacity in this step, 0 if it is closed.
+    open: Vec<u32>,
+    /// If halves overlap: what the links into each rank can still bring after the middle, and the links used in each
+    /// step before it.
+    future: Vec<i64>,
+    used: Vec<Vec<LiveLink>>,
     /// Arrivals to come.
     left: u64,
     assignment: Assignment,
@@ -106,22 +116,40 @@ impl<'a> State<'a> {
             copies: vec![each as u32; chunks],
             idle: vec![0; ranks],
             slack: Vec::new(),
+            open: task.network.capacity.clone(),
+            future: Vec::new(),
+            used: Vec::new(),
             assignment: Assignment::default(),
         };
         for (number, &root) in task.roots.iter().enumerate() {
-            let chunk = number / each;
-            state.has[root as usize * words + chunk / 64] |= 1 << (chunk % 64);
             state.held[root as usize] += 1;
+            if task.overlap.is_none() {
+                state.set_out(number / each, root);
+            }
         }
-        let slack = |rank: u32| state.room(rank, task.target).saturating_sub(u64::from(state.missing(rank)));
-        state.slack = (0..ranks as u32).map(slack).collect();
+        let room: Vec<u64> = (0..ranks as u32).map(|rank| state.room(rank, task.target)).collect();
+        if task.overlap.is_some() {
+            state.future = room.iter().map(|&room| room as i64).collect();
+        }
+        let slack = |(rank, room): (u32, u64)| room.saturating_sub(u64::from(state.missing(rank)));
+        state.slack = (0..).zip(room).map(slack).collect();
         state
     }
 
-    /// A step, from 1: its width and what arrives. `left` is what is left of the width aimed at.
-    fn step(&mut self, step: u16, left: u32, rng: &mut Rng) -> (u32, Vec<(LiveLink, u32)>) {
+    fn set_out(&mut self, chunk: usize, root: u32) {
+        self.has[root as usize * self.words + chunk / 64] |= 1 << (chunk % 64);
+    }
+
+    /// A step, from 0: its width and what arrives. `left` is what is left of the width aimed at.
+    fn step(&mut self, number: usize, left: u32, rng: &mut Rng) -> (u32, Vec<(LiveLink, u32)>) {
+        let given = self.task.overlap.and_then(|overlap| self.begin(overlap, number));
+        let is_early = self.task.overlap.is_some_and(|overlap| number < overlap.steps());
+        let step = number as u16 + 1;
         let mut choices: Vec<Choice> = self.live.iter().map(|&rank| self.choice(rank)).collect();
-        let width = self.width(&choices, left).max(self.due_width(&choices, step));
+        if let Some(width) = given.filter(|_| is_early) {
+            self.close_idle(&choices, width);
+        }
+        let width = given.unwrap_or_else(|| self.width(&choices, left).max(self.due_width(&choices, step)));
         let starving = self.starving(&choices, width);
         rng.shuffle(&mut choices);
         let (mut needed, mut arrivals, mut wanted) = (0, Vec::new(), Vec::<Wanted>::new());
@@ -148,7 +176,7 @@ impl<'a> State<'a> {
             let came = (arrivals.len() - before) as u32;
             self.held[rank as usize] += came;
             self.left -= u64::from(came);
-            if self.missing(rank) > 0 {
+            if self.missing(rank) > 0 && !is_early {
                 self.idle[rank as usize] += self.room(rank, width) - u64::from(came);
             }
         }
@@ -156,7 +184,71 @@ impl<'a> State<'a> {
             let rank = self.task.network.to[link as usize] as usize;
             self.has[rank * self.words + chunk as usize / 64] |= 1 << (chunk % 64);
         }
-        (needed, arrivals)
+        if let Some(overlap) = self.task.overlap {
+            self.end(overlap, number, width, &arrivals);
+        }
+        (given.unwrap_or(needed), arrivals)
+    }
+
+    /// Where halves overlap: what can set out in a step, which links are open, and the width, if it is given.
+    fn begin(&mut self, overlap: &Overlap, number: usize) -> Option<u32> {
+        for (chunk, &root) in overlap.roots.iter().enumerate().filter(|&(chunk, _)| overlap.departure(chunk) == number)
+        {
+            self.set_out(chunk, root);
+        }
+        let (network, given) = (self.task.network, overlap.width(number));
+        match given {
+            Some(width) if number < overlap.steps() => {
+                let short = (0..network.rank_count() as u32).map(|rank| self.short(rank)).collect();
+                self.open = overlap.open(network, width, short);
+            }
+            _ => self.open.copy_from_slice(&network.capacity),
+        }
+        let shared = overlap.mirror(number).and_then(|mirror| self.used.get(mirror));
+        for &link in shared.into_iter().flatten().filter(|_| number >= overlap.steps()) {
+            self.open[overlap.opposite(link) as usize] = 0;
+        }
+        if number == 2 * overlap.steps() {
+            self.slack = (0..network.rank_count() as u32).map(|rank| (-self.short(rank)).max(0) as u64).collect();
+            self.idle.fill(0);
+        }
+        given
+    }
+
+    /// Where halves overlap: what a step has used of the room after the middle.
+    fn end(&mut self, overlap: &Overlap, number: usize, width: u32, arrivals: &[(LiveLink, u32)]) {
+        let network = self.task.network;
+        if number < overlap.steps() {
+            let used: Vec<LiveLink> = arrivals.iter().map(|&(link, _)| link).sorted_unstable().dedup().collect();
+            for back in used.iter().map(|&link| overlap.opposite(link) as usize) {
+                self.future[network.to[back] as usize] -= i64::from(width) * i64::from(network.capacity[back]);
+            }
+            self.used.push(used);
+        } else {
+            for rank in 0..self.future.len() {
+                self.future[rank] -= self.room(rank as u32, width) as i64;
+            }
+        }
+    }
+
+    /// Closes links that would not be full: that is a loss, unless the rank needs whatever comes.
+    fn close_idle(&mut self, choices: &[Choice], width: u32) {
+        let network = self.task.network;
+        for choice in choices {
+            if self.short(choice.rank) > i64::from(width) {
+                continue;
+            }
+            for (&link, &brings) in network.entering(choice.rank).iter().zip(&choice.by_link) {
+                if brings < width.saturating_mul(network.capacity[link as usize]) {
+                    self.open[link as usize] = 0;
+                }
+            }
+        }
+    }
+
+    /// The chunks that a rank lacks beyond what its links can bring after the middle.
+    fn short(&self, rank: u32) -> i64 {
+        i64::from(self.missing(rank)) - self.future[rank as usize]
     }
 
     /// Ranks, ascending, each with a neighbor that can spare no idle links in a step of this width, and to which it
@@ -192,13 +284,14 @@ impl<'a> State<'a> {
         }
     }
 
-    fn capacities(&self, rank: u32) -> impl Iterator<Item = u32> + use<'a> {
-        let network = self.task.network;
-        network.entering(rank).iter().map(|&link| network.capacity[link as usize])
+    /// The capacities of the links into a rank; 0 if they are closed.
+    fn capacities(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
+        self.task.network.entering(rank).iter().map(|&link| self.open[link as usize])
     }
 
     fn reset(&mut self, rank: u32, width: u32) {
-        let room = self.capacities(rank).map(|capacity| width.saturating_mul(capacity));
+        let links = self.task.network.entering(rank).iter();
+        let room = links.map(|&link| width.saturating_mul(self.open[link as usize]));
         self.assignment.reset(room);
     }
 
@@ -227,7 +320,7 @@ impl<'a> State<'a> {
         for word in 0..self.words {
             let lacks = !self.has[rank as usize * self.words + word];
             let mut any = 0;
-            for (by_link, &link) in choice.by_link.iter_mut().zip(links) {
+            for (by_link, &link) in choice.by_link.iter_mut().zip(links).filter(|(_, link)| self.is_open(**link)) {
                 let brings = lacks & self.has_across(link, word);
                 *by_link += brings.count_ones();
                 any |= brings;
@@ -240,7 +333,8 @@ impl<'a> State<'a> {
     /// Each chunk that the rank lacks and a neighbor has, ascending.
     fn each_chunk(&self, rank: u32, mut visit: impl FnMut(u32)) {
         for word in 0..self.words {
-            let across = self.task.network.entering(rank).iter().map(|&link| self.has_across(link, word));
+            let links = self.task.network.entering(rank).iter().filter(|&&link| self.is_open(link));
+            let across = links.map(|&link| self.has_across(link, word));
             let mut any = across.fold(0, |any, held| any | held) & !self.has[rank as usize * self.words + word];
             while any != 0 {
                 visit(word as u32 * 64 + any.trailing_zeros());
@@ -252,8 +346,13 @@ impl<'a> State<'a> {
     /// The links into a rank that could bring a chunk, as bits.
     fn links_with(&self, rank: u32, chunk: u32) -> u64 {
         let links = self.task.network.entering(rank).iter().enumerate();
-        let brings = |link: LiveLink| u64::from(self.holds(self.task.network.from[link as usize], chunk));
+        let holds = |link: LiveLink| self.holds(self.task.network.from[link as usize], chunk);
+        let brings = |link: LiveLink| u64::from(self.is_open(link) && holds(link));
         links.fold(0, |over, (number, &link)| over | brings(link) << number)
+    }
+
+    fn is_open(&self, link: LiveLink) -> bool {
+        self.open[link as usize] > 0
     }
 
     /// What the rank at the other end of a link has, as bits.
@@ -271,7 +370,7 @@ impl<'a> State<'a> {
 
     /// What the links into a rank carry in a step.
     fn room(&self, rank: u32, width: u32) -> u64 {
-        u64::from(self.task.network.capacity_into(rank)) * u64::from(width)
+        self.capacities(rank).map(u64::from).sum::<u64>() * u64::from(width)
     }
 
     fn width(&self, choices: &[Choice], left: u32) -> u32 {
@@ -295,7 +394,7 @@ impl<'a> State<'a> {
         let (network, rank) = (self.task.network, choice.rank as usize);
         let idle = |width: u32| {
             let over = network.entering(choice.rank).iter().zip(&choice.by_link);
-            let brings = over.map(|(&link, &brings)| brings.min(width.saturating_mul(network.capacity[link as usize])));
+            let brings = over.map(|(&link, &brings)| brings.min(width.saturating_mul(self.open[link as usize])));
             let comes = brings.map(u64::from).sum::<u64>().min(choice.chunks);
             self.idle[rank] + self.room(choice.rank, width) - comes
         };

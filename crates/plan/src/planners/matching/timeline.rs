@@ -2,6 +2,7 @@
 
 use super::centers::link_between;
 use super::halves::Roots;
+use super::overlap::Overlap;
 use super::spread::Waves;
 use crate::model::moves::Moves;
 use crate::model::network::LiveLink;
@@ -17,10 +18,9 @@ pub(super) struct Timeline {
 }
 
 struct Step {
-    op: Op,
     width: u32,
-    /// By link.
-    moves: Vec<(LinkId, ChunkId)>,
+    /// A link either copies or reduces in a step.
+    moves: Vec<(LinkId, Op, ChunkId)>,
 }
 
 impl Timeline {
@@ -41,23 +41,42 @@ impl Timeline {
             for (chunk, members) in roots.centers() {
                 for (member, &rank) in members.iter().enumerate() {
                     let link = link_between(topology, rank, members[member ^ 1 << stage]);
-                    moves.extend(link.map(|link| (link, chunk)));
+                    moves.extend(link.map(|link| (link, Op::Reduce, chunk)));
                 }
             }
             let mut loads = vec![0_u32; topology.links().len()];
-            moves.iter().for_each(|&(link, _): &(LinkId, ChunkId)| loads[link.index()] += 1);
+            moves.iter().for_each(|&(link, ..): &(LinkId, Op, ChunkId)| loads[link.index()] += 1);
             let widths = loads.iter().zip(topology.links()).map(|(load, link)| load.div_ceil(link.capacity));
-            self.steps.push(Step { op: Op::Reduce, width: widths.max().unwrap_or(0), moves });
+            self.steps.push(Step { width: widths.max().unwrap_or(0), moves });
         }
     }
 
     fn append(&mut self, waves: &Waves, chunks: &[ChunkId], id: impl Fn(LiveLink) -> LinkId, op: Op, backward: bool) {
         let step = |number: usize| {
-            let moves = waves.arrivals[number].iter().map(|&(link, chunk)| (id(link), chunks[chunk as usize]));
-            Step { op, width: waves.widths[number], moves: moves.collect() }
+            let moves = waves.arrivals[number].iter().map(|&(link, chunk)| (id(link), op, chunks[chunk as usize]));
+            Step { width: waves.widths[number], moves: moves.collect() }
         };
         let count = waves.widths.len();
         self.steps.extend((0..count).map(|number| step(if backward { count - 1 - number } else { number })));
+    }
+
+    /// Both halves, overlapping: waves, and the same backward in time over opposite links.
+    pub fn overlapping(waves: &Waves, overlap: &Overlap, id: impl Fn(LiveLink) -> LinkId) -> Self {
+        let (before, count) = (overlap.steps(), waves.widths.len());
+        let after = count - before;
+        let widths = waves.widths[before..].iter();
+        let widths = widths.clone().rev().chain(widths);
+        let mut steps: Vec<Step> = widths.map(|&width| Step { width, moves: Vec::new() }).collect();
+        for (number, arrivals) in waves.arrivals.iter().enumerate() {
+            let spreads = after + number - before;
+            let collects = 2 * after - 1 - spreads;
+            for &(link, chunk) in arrivals {
+                steps[spreads].moves.push((id(link), Op::Copy, ChunkId(chunk)));
+                let partner = ChunkId(overlap.partner(chunk as usize) as u32);
+                steps[collects].moves.push((id(overlap.opposite(link)), Op::Reduce, partner));
+            }
+        }
+        Self { steps }
     }
 
     /// Steps and total width.
@@ -92,15 +111,15 @@ impl Timeline {
         while self.steps.len() < steps {
             let widest = (0..self.steps.len()).max_by_key(|&step| (self.steps[step].width, usize::MAX - step));
             let Some(widest) = widest.filter(|&step| self.steps[step].width > 1) else { return };
-            let Step { op, width, mut moves } = self.steps.remove(widest);
+            let Step { width, mut moves } = self.steps.remove(widest);
             moves.sort_unstable();
             let first = width.div_ceil(2);
             let mut taken = (LinkId(u32::MAX), 0);
-            let (early, late) = moves.into_iter().partition(|&(link, _)| {
+            let (early, late) = moves.into_iter().partition(|&(link, ..)| {
                 taken = if taken.0 == link { (link, taken.1 + 1) } else { (link, 1) };
                 taken.1 <= first * topology.link(link).capacity
             });
-            let halves = [(first, early), (width - first, late)].map(|(width, moves)| Step { op, width, moves });
+            let halves = [(first, early), (width - first, late)].map(|(width, moves)| Step { width, moves });
             self.steps.splice(widest..widest, halves);
         }
     }
@@ -110,8 +129,8 @@ impl Timeline {
         let mut widths = Vec::new();
         for (number, step) in self.steps.into_iter().enumerate() {
             widths.push(step.width);
-            for (link, chunk) in step.moves {
-                moves.add(number, link, step.op, [chunk]);
+            for (link, op, chunk) in step.moves {
+                moves.add(number, link, op, [chunk]);
             }
         }
         moves.write(topology, |step, _| Some(widths[step]))
