@@ -255,6 +255,23 @@ fn what_begins_around_a_failure_spreads_soon() {
     }
 }
 
+/// Where more ranks are short of links than there are chunks to hang from them, halves one after the other would be 6 to
+/// 12 % above these figures.
+#[test]
+fn halves_overlap_where_ranks_are_short_of_links() {
+    let cases = [
+        // Extents, dead cables, parts, most steps, most total width.
+        (&[8, 8, 8][..], &[(0, 1), (77, 85), (300, 364), (200, 207)][..], 768, 48, 258),
+        (&[4, 4, 4], &[(0, 1), (5, 21), (30, 31), (40, 44), (50, 51), (12, 28)], 192, 24, 66),
+        (&[5, 5, 5], &[(0, 1), (30, 35), (60, 85), (100, 101)], 250, 20, 86),
+    ];
+    for (extents, cables, parts, most_steps, most_width) in cases {
+        let plan = plan("matching", &torus(extents, cables, &[]), Kind::AllReduce, parts).unwrap();
+        let (steps, width) = (plan.schedule.step_count(), plan.schedule.total_width());
+        assert!(steps <= most_steps && width <= most_width, "{extents:?} {cables:?}: {steps} steps, {width}");
+    }
+}
+
 /// In few parts steps are most of the width, so centers are as large as they can be.
 #[test]
 fn whole_vectors_are_swapped_among_many_roots() {

@@ -26,6 +26,7 @@
 //! room of the whole machine allows. Other cables may spread in both directions before the middle: nobody gains or loses
 //! if both are full.
 
+use super::deadlines::reach;
 use super::halves::{Halves, Up};
 use crate::model::network::{LiveLink, Network};
 use collsynth_core::problem::Problem;
@@ -55,7 +56,8 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
-    /// For halves of this total width. `None` if no rank is short of links, or all are, or if some link has no opposite.
+    /// For halves of this total width. `None` if no rank is short of links, or all are, if there is only one chunk, or if
+    /// some link has no opposite.
     pub fn new(problem: &Problem, halves: &Halves<'_>, width: u32, extent: Extent) -> Option<Self> {
         let (Some(network), Up::Mirrored { links }) = (&halves.down, &halves.up) else { return None };
         let needs = halves.own_needs(width, 0);
@@ -64,10 +66,8 @@ impl Overlap {
             topology.live_ranks().filter(|rank| needs[rank.index()] == 0).map(|rank| rank.0).collect();
         let behind = |rank: u32| f64::from(needs[rank as usize]) / f64::from(network.capacity_into(rank).max(1));
         let most = (0..needs.len() as u32).map(behind).fold(0.0, f64::max);
-        if most == 0.0 || strong.is_empty() {
-            return None;
-        }
-        let reach = strong.first().map_or(0, |&rank| super::deadlines::reach(network, &[rank]));
+        let (&first, true) = (strong.first()?, most > 0.0 && problem.parts() > 1) else { return None };
+        let reach = reach(network, &[first]);
         let steps = ((f64::from(reach) * extent.steps).round() as usize).max(1);
         let sum = most * extent.width;
         // Little is near at first.
