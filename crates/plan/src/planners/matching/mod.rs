@@ -94,17 +94,18 @@ const WIDER_IF_CROWDED: [u32; 3] = [1, 2, 4];
 
 /// Tries with halves that overlap: the steps before the middle as a share of the fewest of a half, their width as a
 /// multiple of the least that lets every rank make up for the links it lacks, and what a half aims at beyond the least.
-const OVERLAPS: [(f64, f64, u32); 11] = [
+const OVERLAPS: [(f64, f64, u32); 12] = [
+    (0.6, 1.2, 2),
     (0.6, 1.25, 1),
+    (0.67, 1.2, 1),
     (0.67, 1.4, 1),
-    (0.8, 1.4, 0),
+    (0.8, 1.2, 1),
     (1.0, 1.5, 0),
     (1.0, 1.2, 1),
     (1.5, 1.2, 0),
     (0.5, 1.5, 0),
     (0.75, 1.2, 0),
     (0.75, 1.5, 1),
-    (1.0, 1.5, 1),
     (0.5, 2.0, 1),
 ];
 
@@ -262,7 +263,8 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
         (false, false) => &[],
     };
     let idle = if counts_steps { &IDLE[..1] } else { &IDLE[..] };
-    let wider: &[u32] = if halves.is_crowded(task.bounds) { &WIDER_IF_CROWDED } else { &[] };
+    let is_crowded = halves.is_crowded(task.bounds);
+    let wider: &[u32] = if is_crowded { &WIDER_IF_CROWDED } else { &[] };
     let crowded = wider.iter().map(|&wider| (idle[0], Steps::Any, wider));
     let free = idle.iter().map(|&idle| (idle, Steps::Any, 0));
     let free = free.clone().take(1).chain(crowded).chain(free.skip(1));
@@ -272,15 +274,17 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
         let least = halves.least_width(task.bounds, doublings);
         Attempt { doublings, steps, target: least + (least * wider).div_ceil(64), idle, overlap: None }
     };
-    let apart: Vec<Attempt> = free.chain(within).cartesian_product(sizes).map(attempt).collect();
+    let apart = free.chain(within).cartesian_product(sizes).map(attempt);
     let half = task.bounds.least_width(parts).div_ceil(2);
-    let overlapping = OVERLAPS.iter().filter(|_| halves.is_crowded(task.bounds)).map(|&(steps, width, more)| {
+    let overlapping = OVERLAPS.iter().filter(|_| is_crowded).map(|&(steps, width, more)| {
         let overlap = Some(Extent { steps, width });
         Attempt { doublings: 0, steps: Steps::Any, target: half + more, idle: IDLE[0], overlap }
     });
-    let first = if halves.is_short(task.bounds) { 0 } else { apart.len().min(1 + WIDER_IF_CROWDED.len()) };
-    let mut apart = apart.into_iter();
-    apart.by_ref().take(first).chain(overlapping).collect::<Vec<_>>().into_iter().chain(apart).collect()
+    if limited || is_short || task.price.is_some() {
+        apart.interleave(overlapping).collect()
+    } else {
+        overlapping.chain(apart).collect()
+    }
 }
 
 /// One try: `None` if it was stopped, has no centers, or takes more steps than allowed.
