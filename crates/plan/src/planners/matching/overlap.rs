@@ -93,7 +93,7 @@ impl Overlap {
 
     /// The width of a step, from 0, if it is given.
     pub fn width(&self, step: usize) -> Option<u32> {
-        let at = if step < self.steps() { step } else { (2 * self.steps()).checked_sub(step + 1)? };
+        let at = if step < self.steps() { step } else { self.mirror(step)? };
         Some(self.widths[at])
     }
 
