@@ -307,8 +307,9 @@ impl PlannedJob {
         VerifiedJob::of_job(self.job, &Options::default())
     }
 
-    /// The size of a chunk: in bytes, where the request states them; else in chunks as large as it states them by parts,
-    /// or in messages. So jobs in other parts can be compared. Whole bytes are a little more where they do not divide.
+    /// The size of a chunk: in bytes, where the request states them; else in chunks as large as it states them by
+    /// parts, or in messages. So jobs in other parts can be compared. Whole bytes are a little more where they do not
+    /// divide.
     pub fn chunk(&self) -> Rational {
         self.chunk
     }

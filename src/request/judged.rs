@@ -27,9 +27,9 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Has a plan of this request judged, as [`PlannedSchedule::verify_as`] does. If it does not hold, its planner has a
-    /// bug: unless it was stated by name, it is left out, and what the others plan is judged instead. `wrong` hears of
-    /// each.
+    /// Has a plan of this request judged, as [`PlannedSchedule::verify_as`] does. If it does not hold, its planner has
+    /// a bug: unless it was stated by name, it is left out, and what the others plan is judged instead. `wrong` hears
+    /// of each.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ mod tests {
     fn a_planner_that_is_wrong_is_left_out() {
         let torus = Topology::torus(&[3, 3]).unwrap();
         let request = || Request::new(&torus, Kind::AllToAll);
-        let both: [&dyn Planner; 2] = [&Negotiated, &Idle];
+        let both: [&dyn Planner; 2] = [&Idle, &Negotiated];
         let (found, wrong) = judged(&request().among(&both));
         assert_eq!((found.unwrap().planner, wrong), ("negotiated", vec!["idle"]));
         // Nobody is right, or nobody else was asked for.

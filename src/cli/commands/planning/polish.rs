@@ -27,8 +27,8 @@ const MOVE_BYTES: u64 = 100;
 /// Improve a schedule with the SMT planner
 ///
 /// Asks again and again for one step, or one unit of width, less, until that is refuted. The result is verified and
-/// written, even if nothing better was found: as a pattern if the file has one and the result too, else with every move.
-/// Exit codes are as for planning.
+/// written, even if nothing better was found: as a pattern if the file has one and the result too, else with every
+/// move. Exit codes are as for planning.
 #[derive(Args)]
 pub struct PolishCommand {
     /// The schedule file (- for standard input)
