@@ -78,8 +78,8 @@ const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
 const ELSEWHERE: [(&str, &str, &str); 1] = [(
     "build",
     "job",
-    "a set keeps schedules of one collective, since those of a job cannot be relabelled; `synth survey --job FILE` says \
-     what failures cost a job",
+    "a set keeps schedules of one collective, since those of a job cannot be relabelled; survey takes --job, and says \
+     what failures cost it",
 )];
 
 /// The error with a pointer to the right command, option or value, where one is known; `words` is what was typed.

@@ -222,12 +222,11 @@ fn a_short_limit_leaves_a_schedule_of_a_large_machine() {
     assert!(bench.stdout("verify pod.json").contains("holds"));
 }
 
-/// A polished schedule is a pattern if it was one and still is: rings of an all_gather are; what a solver finds need
-/// not be.
+/// A polished schedule is a pattern if it was one and still is; what a solver finds need not be.
 #[test]
 fn polishing_keeps_the_form() {
     let bench = Bench::new();
-    bench.ended(0, "--torus 2x4 --collective all_gather --parts 2 --planner ring --form compact -q -o ring.json");
+    bench.ended(0, "--torus 3x3 --planner ring_pipeline --form compact -q -o ring.json");
     bench.ended(0, "--torus 2x2 --collective all_gather --form compact -q -o best.json");
     bench.ended(0, "convert best.json --to explicit -o every.json");
     let is_compact = |name: &str| {

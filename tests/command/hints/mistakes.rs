@@ -81,7 +81,7 @@ const MISTAKES: [(&str, i32, &[&str]); 64] = [
     (
         "fallbacks build --torus 4x4 --cables 1 --job j.json -o f",
         2,
-        &["schedules of one collective", "`synth survey --job"],
+        &["schedules of one collective", "survey takes --job"],
     ),
     ("topology --torus 4x4 m.json", 2, &["did you mean -o m.json?"]),
 ];

@@ -87,7 +87,7 @@ fn symmetries_that_do_not_keep_the_job_merge_nothing() {
         ("demand", ONE_WAY, &[2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1]),
     ] {
         bench.write(&format!("{name}.json"), job);
-        bench.ended(0, &format!("survey --torus 3x3 --job {name}.json --cables 1 -q -o {name}"));
+        bench.ended(0, &format!("survey --torus 3x3 --job {name}.json --parts 1 --cables 1 -q -o {name}"));
         let survey = survey(&bench, name);
         let mut sets: Vec<u64> =
             records(&survey, "cable").iter().map(|record| record["sets"].as_u64().expect("a number")).collect();
@@ -187,7 +187,7 @@ fn what_is_not_surveyed_as_a_job_is_said() {
         assert!(text(&output.stderr).contains(said), "{words}: {}", text(&output.stderr));
     }
     let output = bench.ended(2, "fallbacks build --torus 3x3 --job job.json --cables 1 -o s");
-    assert!(text(&output.stderr).contains("`synth survey --job FILE`"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("survey takes --job"), "{}", text(&output.stderr));
     // Parts that the job states are kept.
     bench.ended(0, "survey --torus 3x3 --job cut.json --cables 1 -q -o cut");
     assert_eq!(survey(&bench, "cut")["records"][1]["outcome"]["planned"]["job"]["parts"], serde_json::json!([2]));
