@@ -48,7 +48,7 @@ pub use collsynth_plan::{Control, Goal, Parts, Plan, PlanError, Planner, StopRea
 pub use collsynth_runtime::{self as runtime, lower};
 pub use collsynth_verify::verify::{Verified, VerifiedJob};
 pub use collsynth_verify::{audit, claim, explain, judge, limits, shown, shrink, verdict, verify};
-pub use request::{JobRequest, JobRequestError, PlannedJob, PlannedSchedule, Request, Size, finishing_time};
+pub use request::{JobRequest, JobRequestError, Judged, PlannedJob, PlannedSchedule, Request, Size, finishing_time};
 
 /// Files in and out: the project's own ([`json`](format::json)), whole files ([`file`](mod@format::file)), and other
 /// tools' formats.

@@ -145,10 +145,12 @@ impl fmt::Display for Failure {
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
-        let parent = match &error {
-            FileError::Write { path, .. } => path.parent().filter(|parent| !parent.as_os_str().is_empty()),
-            _ => None,
-        };
+        let path = if let FileError::Write { path, .. } = &error { Some(path) } else { None };
+        // Of many files in it, the first is not what is wrong.
+        if let Some(file) = path.and_then(|path| path.ancestors().skip(1).find(|above| above.is_file())) {
+            return Self::usage(format!("cannot write in {}: it is a file, not a folder", file.display()));
+        }
+        let parent = path.and_then(|path| path.parent()).filter(|parent| !parent.as_os_str().is_empty());
         match parent.filter(|parent| !parent.exists()) {
             Some(parent) => Self::usage(&error).hint(format!("`mkdir -p {}` makes the folder", parent.display())),
             None => Self::usage(error),

@@ -3,11 +3,15 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use collsynth_bound::symmetry::carries;
+use collsynth_core::certificate::Rational;
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::{Problem, ProblemError};
-use collsynth_core::schedule::Job;
-use collsynth_core::topology::Topology;
-use collsynth_plan::{Control, JobGoal, Parts, PlanError, StopReason, in_pieces, plan_job, plan_job_in_parts};
+use collsynth_core::schedule::{Job, Solution};
+use collsynth_core::topology::{RankId, Topology};
+use collsynth_plan::{
+    Control, JobGoal, Parts, PlanError, StopReason, check_job_size, in_pieces, plan_job, plan_job_in_parts,
+};
 use collsynth_verify::verify::{Options, RejectedJob, VerifiedJob};
 use thiserror::Error;
 
@@ -71,6 +75,7 @@ impl Size {
 #[derive(Clone, Debug)]
 pub struct PlannedJob {
     job: Job,
+    chunk: Rational,
     /// Why planning ended.
     pub stopped: StopReason,
 }
@@ -146,6 +151,7 @@ impl<'a> JobRequest<'a> {
     ///
     /// A [`JobRequestError`] if sizes contradict each other or a collective does not fit the topology.
     pub fn problems(&self) -> Result<Vec<Problem>, JobRequestError> {
+        self.check_size()?;
         let counts = self.part_counts()?;
         let one = |(index, ((kind, _), parts)): (usize, (&(Kind, Size), u32))| {
             self.problem(kind, parts).map_err(|error| JobRequestError::Problem { index, error })
@@ -153,10 +159,25 @@ impl<'a> JobRequest<'a> {
         self.collectives.iter().zip(counts).enumerate().map(one).collect()
     }
 
+    /// Refuses what is too large whole, before bounds say how to cut it.
+    fn check_size(&self) -> Result<(), JobRequestError> {
+        let whole: Vec<Problem> = self.collectives.iter().filter_map(|(kind, _)| self.problem(kind, 1).ok()).collect();
+        Ok(check_job_size(&whole, &self.goal)?)
+    }
+
     fn problem(&self, kind: &Kind, parts: u32) -> Result<Problem, ProblemError> {
         // Parts of 0 are refused there.
         let kind = in_pieces(kind, parts.max(1))?;
         Problem::new(self.topology.clone(), Collective { kind, parts })
+    }
+
+    /// Does a map of the ranks carry the collectives onto themselves, or onto others of the same size?
+    pub fn is_kept_by(&self, image: &dyn Fn(RankId) -> RankId) -> bool {
+        let mut left: Vec<&(Kind, Size)> = self.collectives.iter().collect();
+        self.collectives.iter().all(|(kind, size)| {
+            let onto = left.iter().position(|(other, of)| size == of && carries(kind, other, image));
+            onto.map(|at| left.swap_remove(at)).is_some()
+        })
     }
 
     /// The bytes of a chunk where sizes are in bytes and planning cuts no further.
@@ -250,10 +271,29 @@ impl<'a> JobRequest<'a> {
         let most_cut = most_cut.into_iter().chain(self.goal.most_cut).min();
         let goal = JobGoal { most_cut, ..self.goal };
         let (job, stopped) = match near {
-            None => plan_job(problems, &goal, &control)?,
+            None => plan_job(problems.clone(), &goal, &control)?,
             Some((gap, most_chunks)) => plan_job_in_parts(&problems, &goal, gap, most_chunks, &control)?,
         };
-        Ok(PlannedJob { job, stopped })
+        let chunk = self.chunk(&problems, &job);
+        Ok(PlannedJob { job, chunk, stopped })
+    }
+
+    /// The size of a chunk of a planned job; see [`PlannedJob::chunk`]. `problems` are those that it was planned for.
+    fn chunk(&self, problems: &[Problem], job: &Job) -> Rational {
+        let cut = |(problem, solution): (&Problem, &Solution)| {
+            let is_cut = problem.collective().kind.has_volume();
+            is_cut.then(|| Rational::new(solution.problem.parts().into(), problem.parts().into()))
+        };
+        let cut = problems.iter().zip(job.solutions()).find_map(cut).unwrap_or(Rational::from(1));
+        let whole = match self.least_bytes() {
+            Some(least) => match self.grain(least) {
+                Grain::Part(parts) => Rational::new(least.into(), parts.max(1).into()),
+                Grain::Times(times) => Rational::from(i128::from(least) * i128::from(times)),
+            },
+            None if self.states_parts() => Rational::from(1),
+            None => Rational::new(1, problems.iter().map(Problem::parts).max().unwrap_or(1).into()),
+        };
+        whole / cut
     }
 }
 
@@ -265,6 +305,13 @@ impl PlannedJob {
     /// [`RejectedJob`] if it does not hold: the planner has a bug.
     pub fn verify(self) -> Result<VerifiedJob, Box<RejectedJob>> {
         VerifiedJob::of_job(self.job, &Options::default())
+    }
+
+    /// The size of a chunk: in bytes, where the request states them; else in chunks as large as it states them by
+    /// parts, or in messages. So jobs in other parts can be compared. Whole bytes are a little more where they do not
+    /// divide.
+    pub fn chunk(&self) -> Rational {
+        self.chunk
     }
 
     /// The job itself.

@@ -2,6 +2,7 @@
 
 mod grain;
 mod job;
+mod judged;
 mod pattern;
 
 use std::ops::Deref;
@@ -19,6 +20,7 @@ use crate::form::{Form, FormError, formed};
 use pattern::PlannedPattern;
 
 pub use job::{JobRequest, JobRequestError, PlannedJob, Size};
+pub use judged::Judged;
 
 /// Verifying and writing a move: twice what was measured on large machines.
 const FINISHING_A_MOVE: Duration = Duration::from_nanos(400);

@@ -45,7 +45,8 @@ relayed by the others, which make room.
 
 Bounds and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower`, the exports to GOAL,
 Chakra, CSV and traces, `view`, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and
-renumbering, `polish` of an all_reduce, `survey`, and all_reduce_gathered in `run`.
+renumbering, `polish` of an all_reduce, and all_reduce_gathered in `run`. A [survey](survey.md#jobs) takes groups in the
+file of a job, be it of one collective.
 
 ## Several collectives at once
 
@@ -95,7 +96,8 @@ it after 5 s.
 A job of one all_reduce collects in the first half of the steps and spreads in the second, so `packed_trees` alone does
 better. `synth show` and `polish` take one schedule of a job at a time (`synth convert --schedule`). `synth run` carries
 out all at once, `lower` writes a program for each, `convert` a CSV table, a trace, GOAL or Chakra of all, and `view`
-draws them side by side. Programs have no common clock, so those of two collectives may want a link at the same time.
+draws them side by side; `synth survey --job FILE` says [what failures cost a job](survey.md#jobs). Programs have no
+common clock, so those of two collectives may want a link at the same time.
 
 ## All-to-all in all groups of 4x4x4 at once
 

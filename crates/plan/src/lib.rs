@@ -12,7 +12,7 @@ pub use engine::alternatives::alternatives;
 pub use engine::curve::trace;
 pub use engine::driver::synthesize;
 pub use engine::front::Front;
-pub use engine::job::{JobGoal, in_pieces, least_job_width, plan_job, plan_job_in_parts};
+pub use engine::job::{JobGoal, check_job_size, in_pieces, least_job_width, plan_job, plan_job_in_parts};
 pub use engine::parts::{likely_steps, shares_vectors, useful_parts};
 pub use engine::planned::{Plan, prove_jointly};
 pub use engine::registry::planners;

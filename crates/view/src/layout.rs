@@ -7,7 +7,7 @@
 //!   other graphs      forces: links pull, ranks push (Fruchterman and Reingold, 1991), always the same
 //! ```
 //!
-//! The unit is the distance of neighbours. A link of a torus to a rank that is not drawn beside its own (the last
+//! The unit is the distance of neighbors. A link of a torus to a rank that is not drawn beside its own (the last
 //! position of a dimension to the first, one slice to the next) is drawn as two *stubs*.
 
 use std::f64::consts::TAU;
@@ -168,7 +168,7 @@ mod tests {
         (0..3).map(|axis| (one[axis] - other[axis]).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// No two ranks are drawn at one place; links that are no stubs join neighbours.
+    /// No two ranks are drawn at one place; links that are no stubs join neighbors.
     fn check(topology: &Topology) -> Layout {
         let layout = Layout::new(topology);
         for (one, &place) in layout.ranks.iter().enumerate() {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_torus_is_drawn_with_its_neighbours_side_by_side() {
+    fn every_torus_is_drawn_with_its_neighbors_side_by_side() {
         for extents in [&[1][..], &[2], &[5], &[3, 4], &[4, 1, 4], &[2, 3, 4], &[3, 3, 2, 2], &[2, 3, 2, 2, 3], &[2; 7]]
         {
             let topology = Topology::torus(extents).unwrap();

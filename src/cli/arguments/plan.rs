@@ -92,6 +92,15 @@ impl PartsArgument {
             None => Parts::Enough,
         }
     }
+
+    /// What was stated, as typed.
+    pub fn words(stated: Option<Self>) -> Vec<String> {
+        let value = stated.map(|parts| match parts {
+            Self::Fixed(parts) => parts.to_string(),
+            Self::Auto => "auto".to_owned(),
+        });
+        value.into_iter().flat_map(|value| word("--parts", value)).collect()
+    }
 }
 
 impl PlanOptions {
@@ -99,6 +108,7 @@ impl PlanOptions {
     pub fn goal<'a>(&self, smt: &'a Smt) -> Result<Goal<'a>, Failure> {
         Ok(Goal {
             planner: planner_choice(&self.planner, smt)?,
+            among: None,
             parts: self.parts_or_enough(),
             steps: self.steps,
             max_steps: self.max_steps,

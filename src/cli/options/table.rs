@@ -142,6 +142,7 @@ pub static ROWS: &[Row] = &[
     row(COLLECTIVE, &["blocks"], &[WithoutFile, GROUPS]),
     row(COLLECTIVE, &["relays"], &[WithoutFile, With(&["groups", "group", "blocks"], "it is about groups")]),
     row(CLASSES, &["collective"], &[]),
+    row(&["survey"], &["job"], &[Without(&["collective"], "a job states its collectives")]),
     row(&["plan"], &["job"], &[OnlyWith(BESIDE_JOB, "a job states its collectives, and is planned as a whole")]),
     // What fails.
     row(CLASSES, &["cables", "links", "ranks", "switches"], &[]),

@@ -74,6 +74,14 @@ const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
     ("silent", "--quiet"),
 ];
 
+/// Options that a command might have, and why it has not.
+const ELSEWHERE: [(&str, &str, &str); 1] = [(
+    "build",
+    "job",
+    "a set keeps schedules of one collective, since those of a job cannot be relabelled; survey takes --job, and says \
+     what failures cost it",
+)];
+
 /// The error with a pointer to the right command, option or value, where one is known; `words` is what was typed.
 pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error {
     match error.kind() {
@@ -120,6 +128,10 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
             } else if !word.starts_with('-') && wants_output(within, &typed) {
                 let meant = format!("did you mean -o {word}?");
                 tip(&mut error, meant);
+            } else if let Some((.., why)) = ELSEWHERE.iter().find(|(of, it, _)| *of == within.get_name() && *it == name)
+            {
+                error.remove(ContextKind::SuggestedArg);
+                tip(&mut error, (*why).to_owned());
             } else if !of.is_empty() {
                 tip(&mut error, format!("--{name} is an option of {}", listed(&of, "", "and")));
             }

@@ -19,12 +19,16 @@ pub fn listed(names: &[&str], before: &str, last: &str) -> String {
 
 /// A command line as a shell reads it.
 pub fn typed_again(words: impl IntoIterator<Item = String>) -> String {
+    words.into_iter().map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell reads it.
+pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_.,:/=+@%".contains(letter);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(is_plain) {
-        true => word,
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Is it, by its name, a table of moves?

@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 
 pub use page::page;
 
+/// The columns of a table, and those that it has of a job too.
+const COLUMNS: &str = "collective,unit,size,set,sets,outcome,steps,volume,bound,optimal,slower";
+const JOB_COLUMNS: &str = ",parts,width,least_width";
+
 /// A survey, whole or in part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +39,9 @@ pub struct Head {
     pub period: Option<Vec<u32>>,
     /// The options that shape the survey.
     pub command: String,
+    /// Of a job: its collectives, as the survey took them from its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<serde_json::Value>,
     /// The groups of records: the first of each collective has only the machine as it is.
     pub groups: Vec<Group>,
 }
@@ -43,7 +50,7 @@ pub struct Head {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// The kind of collective.
+    /// The kind of collective; `job` for several at once.
     pub collective: String,
     /// What fails: `cable`, `link`, `rank`, `switch`, or `unit` of a file.
     pub unit: String,
@@ -79,18 +86,38 @@ pub enum Outcome {
     Planned {
         /// Its steps.
         steps: usize,
-        /// Its volume, exactly: `34` or `1024/31`.
+        /// Its volume, exactly: `34` or `1024/31`. Of a job, in bytes where it states them.
         volume: String,
-        /// The bound on the volume.
+        /// The bound on the volume; of a job, for its parts.
         bound: Option<String>,
         /// Is the volume proven to be the least for these parts, or for any?
         optimal: bool,
+        /// Of a job: what its volume is made of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        job: Option<JobFigures>,
+    },
+    /// A root of the collective is among the failures.
+    RootFailed {
+        /// The root.
+        root: u32,
     },
     /// The live network is not connected.
     Disconnected {
         /// The parts it falls into.
         parts: usize,
     },
+}
+
+/// A job in its chunks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobFigures {
+    /// Its total width.
+    pub width: u64,
+    /// The bound on the total width in these parts.
+    pub least_width: u32,
+    /// The parts of a message of each collective.
+    pub parts: Vec<u32>,
 }
 
 /// The figures of a group.
@@ -102,6 +129,8 @@ pub struct Figures<'a> {
     pub slower: Vec<(f64, &'a Record)>,
     /// Sets that disconnect the machine.
     pub disconnected: u64,
+    /// Sets with a root among them.
+    pub rootless: u64,
     /// Sets whose schedules are proven optimal.
     pub optimal: u64,
     /// All sets looked at.
@@ -121,11 +150,12 @@ impl Survey {
                 intact = records.filter_map(|record| record.outcome.volume()).next();
                 continue;
             }
-            let mut figures = Figures { group, slower: Vec::new(), disconnected: 0, optimal: 0, sets: 0 };
+            let mut figures = Figures { group, slower: Vec::new(), disconnected: 0, rootless: 0, optimal: 0, sets: 0 };
             for record in records {
                 figures.sets += record.sets;
                 match (&record.outcome, record.outcome.volume(), intact) {
                     (Outcome::Disconnected { .. }, ..) => figures.disconnected += record.sets,
+                    (Outcome::RootFailed { .. }, ..) => figures.rootless += record.sets,
                     (Outcome::Planned { optimal, .. }, Some(volume), Some(intact)) if intact > 0.0 => {
                         figures.optimal += if *optimal { record.sets } else { 0 };
                         figures.slower.push((volume / intact - 1.0, record));
@@ -170,25 +200,25 @@ impl Survey {
         self.figures().iter().map(|figures| format!("{}\n", figures.words())).collect()
     }
 
-    /// A line for each record, with the names of columns first.
+    /// A line for each record, with the names of columns first. Of a job, its parts and its total width follow.
     pub fn to_csv(&self) -> String {
-        let mut text = "collective,unit,size,set,sets,outcome,steps,volume,bound,optimal,slower\n".to_owned();
+        let of_job = if self.head.job.is_some() { JOB_COLUMNS } else { "" };
+        let mut text = format!("{COLUMNS}{of_job}\n");
         for figures in self.figures() {
             let Group { collective, unit, size, .. } = figures.group;
-            let mut rows: Vec<(usize, String)> = Vec::new();
-            for (slower, record) in &figures.slower {
-                if let Outcome::Planned { steps, volume, bound, optimal } = &record.outcome {
-                    let bound = bound.as_deref().unwrap_or_default();
-                    let figures = format!("planned,{steps},{volume},{bound},{optimal},{slower:.6}");
-                    rows.push((record.number, format!("{},{},{figures}", quoted(&record.set), record.sets)));
-                }
-            }
-            for record in self.disconnected(figures.group) {
-                rows.push((record.number, format!("{},{},disconnected,,,,,", quoted(&record.set), record.sets)));
-            }
-            rows.sort_by_key(|(number, _)| *number);
-            for (_, row) in rows {
-                let _ = writeln!(text, "{collective},{unit},{size},{row}");
+            let mut rows: Vec<(&Record, String)> = figures
+                .slower
+                .iter()
+                .filter_map(|(slower, record)| Some((*record, record.outcome.cells(*slower)?)))
+                .collect();
+            rows.extend(self.without_schedule(figures.group).map(|record| {
+                let why =
+                    if matches!(record.outcome, Outcome::Disconnected { .. }) { "disconnected" } else { "root_failed" };
+                (record, format!("{why},,,,,{}", ",".repeat(of_job.matches(',').count())))
+            }));
+            rows.sort_by_key(|(record, _)| record.number);
+            for (record, cells) in rows {
+                let _ = writeln!(text, "{collective},{unit},{size},{},{},{cells}", quoted(&record.set), record.sets);
             }
         }
         text
@@ -196,10 +226,14 @@ impl Survey {
 
     /// The records of a group that disconnect the machine.
     fn disconnected(&self, wanted: &Group) -> impl Iterator<Item = &Record> {
+        self.without_schedule(wanted).filter(|record| matches!(record.outcome, Outcome::Disconnected { .. }))
+    }
+
+    fn without_schedule(&self, wanted: &Group) -> impl Iterator<Item = &Record> {
         let before = self.head.groups.iter().take_while(|group| *group != wanted).map(|group| group.classes).sum();
         let numbers = before..before + wanted.classes;
         self.records.iter().filter(move |record| {
-            numbers.contains(&record.number) && matches!(record.outcome, Outcome::Disconnected { .. })
+            numbers.contains(&record.number) && !matches!(record.outcome, Outcome::Planned { .. })
         })
     }
 }
@@ -212,8 +246,20 @@ impl Outcome {
                 let exact: Rational = volume.parse().ok()?;
                 Some(*exact.numer() as f64 / *exact.denom() as f64)
             }
-            Self::Disconnected { .. } => None,
+            Self::Disconnected { .. } | Self::RootFailed { .. } => None,
         }
+    }
+
+    /// The cells of a schedule that is so much slower.
+    fn cells(&self, slower: f64) -> Option<String> {
+        let Self::Planned { steps, volume, bound, optimal, job } = self else { return None };
+        let bound = bound.as_deref().unwrap_or_default();
+        let of_job = |JobFigures { width, least_width, parts }: &JobFigures| {
+            let parts: Vec<String> = parts.iter().map(u32::to_string).collect();
+            format!(",{},{width},{least_width}", parts.join(" "))
+        };
+        let of_job = job.as_ref().map(of_job).unwrap_or_default();
+        Some(format!("planned,{steps},{volume},{bound},{optimal},{slower:.6}{of_job}"))
     }
 }
 
@@ -234,7 +280,15 @@ impl Figures<'_> {
             _ => text.push_str("no schedule"),
         }
         let (of, gone) = (self.sets, self.disconnected);
-        let _ = write!(text, "; {gone} of {} disconnect; {}", count(of as usize, "set"), self.proven());
+        let _ = write!(text, "; {gone} of {} disconnect; ", count(of as usize, "set"));
+        if self.rootless > 0 {
+            let _ = write!(
+                text,
+                "{} a root; ",
+                if self.rootless == 1 { "1 takes".to_owned() } else { format!("{} take", self.rootless) }
+            );
+        }
+        text += &self.proven();
         let _ = write!(text, "; {}", if *classes == 1 { "1 class".to_owned() } else { format!("{classes} classes") });
         if let Some(drawn) = drawn {
             // The rule of three: of sets worse than the worst seen, more would have been drawn.
@@ -258,7 +312,7 @@ impl Figures<'_> {
     }
 
     fn proven(&self) -> String {
-        let planned = self.sets - self.disconnected;
+        let planned = self.sets - self.disconnected - self.rootless;
         match self.optimal {
             _ if planned == 0 => "none planned".to_owned(),
             all if all == planned => "all volumes certified".to_owned(),
@@ -286,7 +340,7 @@ mod tests {
     use super::*;
 
     fn planned(number: usize, sets: u64, volume: &str, optimal: bool) -> Record {
-        let outcome = Outcome::Planned { steps: 4, volume: volume.to_owned(), bound: None, optimal };
+        let outcome = Outcome::Planned { steps: 4, volume: volume.to_owned(), bound: None, optimal, job: None };
         Record { number, set: vec![format!("0-{number}")], sets, outcome }
     }
 
@@ -310,6 +364,7 @@ mod tests {
             topology: serde_json::Value::Null,
             period: None,
             command: String::new(),
+            job: None,
             groups,
         };
         Survey { head, records }
@@ -343,6 +398,31 @@ mod tests {
         assert_eq!(rows.len(), 5);
         assert_eq!(rows[2], "all_to_all,cable,2,\"0-2\",400,planned,4,28/3,,false,0.166667");
         assert_eq!(rows[4], "all_to_all,cable,2,\"a\",6,disconnected,,,,,");
+    }
+
+    #[test]
+    fn jobs_say_what_their_volume_is_made_of_and_which_sets_take_a_root() {
+        let mut survey = survey();
+        survey.head.job = Some(serde_json::json!([{"collective": "broadcast", "root": 3}]));
+        for record in &mut survey.records {
+            if let Outcome::Planned { job, .. } = &mut record.outcome {
+                *job = Some(JobFigures { width: 40, least_width: 39, parts: vec![5, 2] });
+            }
+        }
+        survey.records[3].outcome = Outcome::RootFailed { root: 3 };
+        let said = "any 2 cables: 17 % slower; 6 of 496 sets disconnect; 90 take a root; 0 volumes certified";
+        assert!(survey.to_text().contains(said), "{}", survey.to_text());
+        let table = survey.to_csv();
+        let rows: Vec<&str> = table.lines().collect();
+        assert_eq!(
+            rows[0],
+            "collective,unit,size,set,sets,outcome,steps,volume,bound,optimal,slower,parts,width,least_width"
+        );
+        assert_eq!(rows[2], "all_to_all,cable,2,\"0-2\",400,planned,4,28/3,,false,0.166667,5 2,40,39");
+        assert_eq!(rows[3], "all_to_all,cable,2,\"0-3\",90,root_failed,,,,,,,,");
+        assert!(rows.iter().all(|row| row.matches(',').count() == rows[0].matches(',').count()));
+        let text = serde_json::to_string(&survey).unwrap();
+        assert_eq!(serde_json::from_str::<Survey>(&text).unwrap(), survey);
     }
 
     #[test]

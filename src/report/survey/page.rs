@@ -54,6 +54,9 @@ pub fn page(survey: &Survey, draw: impl Fn(&str, &[String]) -> Option<String>) -
                 escaped(&named.join("; "))
             );
         }
+        if figures.rootless > 0 {
+            let _ = writeln!(text, "<p class=\"failed\">{} sets take a root</p>", figures.rootless);
+        }
         text.push_str("<div class=\"worst\">\n");
         for (slower, record) in figures.slower.iter().rev().take(DRAWN) {
             // A set is drawn once, whatever the collective.

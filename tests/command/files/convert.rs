@@ -136,6 +136,12 @@ fn a_trace_for_each_rank() {
     }
     // One name is a folder: nothing is written, and nothing left over.
     fs::create_dir_all(bench.folder.path().join("half/x.2.et")).unwrap();
-    assert_eq!(code(&bench, "convert s.json --to chakra -o half/x").0, Some(2));
+    let (ending, said) = code(&bench, "convert s.json --to chakra -o half/x");
+    assert!(ending == Some(2) && said.contains("cannot write half/x.2.et: Is a directory"), "{said}");
     assert_eq!(fs::read_dir(bench.folder.path().join("half")).unwrap().count(), 1);
+    // A file in the place of the folder is named, and not the first of what was to be in it.
+    for place in ["s.json/x", "s.json/deep/x"] {
+        let (ending, said) = code(&bench, &format!("convert s.json --to chakra -o {place}"));
+        assert!(ending == Some(2) && said.contains("cannot write in s.json: it is a file, not a folder"), "{said}");
+    }
 }

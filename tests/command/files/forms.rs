@@ -221,3 +221,25 @@ fn a_short_limit_leaves_a_schedule_of_a_large_machine() {
     assert!(matches!(limited.status.code(), Some(0 | 4)), "{}", text(&limited.stderr));
     assert!(bench.stdout("verify pod.json").contains("holds"));
 }
+
+/// A polished schedule is a pattern if it was one and still is; what a solver finds need not be.
+#[test]
+fn polishing_keeps_the_form() {
+    let bench = Bench::new();
+    bench.ended(0, "--torus 3x3 --planner ring_pipeline --form compact -q -o ring.json");
+    bench.ended(0, "--torus 2x2 --collective all_gather --form compact -q -o best.json");
+    bench.ended(0, "convert best.json --to explicit -o every.json");
+    let is_compact = |name: &str| {
+        let file: Value = serde_json::from_slice(&bench.read(name)).expect("JSON");
+        file["steps"].as_array().expect("steps").iter().any(|step| step["pattern"].is_array())
+    };
+    for (name, stays) in [("best", Some(true)), ("every", Some(false)), ("ring", None)] {
+        bench.ended(0, &format!("polish {name}.json -q -o {name}-polished.json"));
+        bench.ended(0, &format!("verify {name}-polished.json"));
+        let is = is_compact(&format!("{name}-polished.json"));
+        assert!(stays.is_none_or(|stays| stays == is), "{name}");
+        // What has a pattern is written as one.
+        let found = bench.run(&format!("convert {name}-polished.json --to compact -o {name}-found.json"));
+        assert!(name == "every" || is == found.status.success(), "{name}: {}", text(&found.stderr));
+    }
+}

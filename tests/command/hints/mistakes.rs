@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 63] = [
+const MISTAKES: [(&str, i32, &[&str]); 64] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -78,6 +78,11 @@ const MISTAKES: [(&str, i32, &[&str]); 63] = [
     ("synthesize --torus 4x4", 2, &["did you mean `synth plan --torus 4x4`?"]),
     ("judge s.json", 2, &["did you mean `synth verify s.json`?"]),
     ("fallbacks build fb --torus 4x4 --cables 1", 2, &["did you mean -o fb?"]),
+    (
+        "fallbacks build --torus 4x4 --cables 1 --job j.json -o f",
+        2,
+        &["schedules of one collective", "survey takes --job"],
+    ),
     ("topology --torus 4x4 m.json", 2, &["did you mean -o m.json?"]),
 ];
 

@@ -210,6 +210,7 @@ pub const INSTEAD: &[(&str, &str, &[&str])] = &[
     ("compare", "sweep", &["torus"]),
     ("compare", "paper", &["torus", "collective", "planners", "parts"]),
     ("*", "demand", &["parts"]),
+    ("survey", "job", &["collective"]),
     ("run", "min-bytes", &["bytes"]),
     ("run", "max-bytes", &["bytes"]),
     ("run", "factor", &["bytes"]),
@@ -268,7 +269,10 @@ pub fn scenes(command: &str) -> Vec<String> {
             all
         }
         "topology" => each("@", &["--torus 2x4", "--topology {in}/machine.json"]),
-        "survey" => each("--torus 3x2 --collective @ --cables 1 -o {out}/survey", &["all_to_all", "all_gather"]),
+        "survey" => each(
+            "--torus 3x2 @ --cables 1 -o {out}/survey",
+            &["--collective all_to_all", "--collective all_gather", "--job {in}/jobs.json --parts 1"],
+        ),
         "survey merge" => each("{in}/survey -o {out}/merged", &[""]),
         "fallbacks build" => each("--torus 3x2 --collective @ --cables 1 -o {out}/set", &["all_to_all", "barrier"]),
         "fallbacks get" => each("{in}/set @", &["", "--fail 0,1", "--fail 0,1 --lower"]),

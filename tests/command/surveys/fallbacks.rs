@@ -1,5 +1,7 @@
 //! `synth fallbacks`: schedules kept ready, relabelled and verified again for any failure that the set covers.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::support::bench::{Bench, text};
@@ -179,4 +181,38 @@ fn what_disconnects_has_no_schedule_and_what_was_changed_is_refused() {
     assert!(!bench.folder.path().join("none.json").exists());
     let output = bench.ended(2, "fallbacks build --torus 5 --cables 1 -o set");
     assert!(text(&output.stderr).contains("set holds a set already"));
+}
+
+/// What is printed to be typed again can be typed again: names of files are read by a shell as one word.
+#[test]
+fn command_lines_quote_names_with_blanks() {
+    let bench = Bench::new();
+    fs::create_dir(bench.folder.path().join("my files")).expect("a folder");
+    bench.write("my files/ring.json", r#"{"torus": [5]}"#);
+    bench.write("my files/units.json", r#"{"units": [{"name": "u", "ranks": [0]}]}"#);
+    bench.write("my files/job.json", r#"[{"collective": "all_gather"}]"#);
+    let topology = bench.folder.path().join("my files/ring.json").display().to_string();
+    let run = |words: &[&str]| {
+        let output = bench.command("").args(words).output().expect("the command runs");
+        (output.status.code(), text(&output.stderr))
+    };
+    let machine = ["--topology", &topology];
+    let survey = ["survey", "--job", "my files/job.json", "--unit", "my files/units.json", "-q", "-o", "my files/s"];
+    assert_eq!(run(&[&survey[..], &machine].concat()).0, Some(0));
+    let kept: Value = serde_json::from_slice(&bench.read("my files/s/survey.json")).expect("JSON");
+    let line = kept["head"]["command"].as_str().expect("a command");
+    assert!(line.contains("--job 'my files/job.json' --unit 'my files/units.json' --units 1"), "{line}");
+    assert!(line.contains(&format!("--topology '{topology}'")), "{line}");
+
+    let build = ["fallbacks", "build", "--cables", "1", "--collective", "all_gather", "-q", "-o", "my files/set"];
+    assert_eq!(run(&[&build[..], &machine].concat()).0, Some(0));
+    let get = ["fallbacks", "get", "my files/set", "--fail", "0,1", "-o", "got.json"];
+    assert_eq!(run(&get).0, Some(0));
+    let got: Value = serde_json::from_slice(&bench.read("got.json")).expect("JSON");
+    assert_eq!(got["origin"]["command"], "synth fallbacks get 'my files/set' --fail 0,1");
+    let (code, said) = run(&["fallbacks", "get", "my files/set", "--fail", "0,1", "--fail", "2,3"]);
+    let hint = format!(
+        "`synth fallbacks build --topology '{topology}' --collective all_gather --cables 1,2 -o 'my files/set-2-cables'`"
+    );
+    assert!(code == Some(2) && said.contains(&hint), "{said}");
 }

@@ -1,4 +1,5 @@
 //! Surveys over sets of failures, and fallback plans for them.
 
 mod fallbacks;
+mod jobs;
 mod survey;

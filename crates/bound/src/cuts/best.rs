@@ -34,7 +34,7 @@ impl Family {
         match self {
             Self::Slab { .. } => "arc cut",
             Self::Rank => "rank cut",
-            Self::Neighbors => "neighbour cut",
+            Self::Neighbors => "neighbor cut",
             Self::Ball(_) => "ball cut",
             Self::Improved => "improved cut",
         }

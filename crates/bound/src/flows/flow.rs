@@ -15,10 +15,10 @@ use thiserror::Error;
 use super::rounding::{FINE, Rounding, joined_pairs, weights};
 use super::stars::Star;
 use crate::finding::{BoundFinding, Claim};
-use crate::machine::symmetry::{Automorphism, symmetries};
+use crate::machine::symmetry::{Automorphism, keeps_demand, symmetries};
 use crate::words;
 use collsynth_core::certificate::{self, Evidence, VolumeBound};
-use collsynth_core::collective::{Groups, Pattern};
+use collsynth_core::collective::Pattern;
 use collsynth_core::problem::{Disconnected, Problem};
 use collsynth_core::topology::RankId;
 
@@ -185,33 +185,6 @@ impl FlowNetwork {
         let (symmetries, most) = (self.symmetries, limit.variables);
         if variables > most { Err(FlowError::TooLarge { variables, symmetries, most }) } else { Ok(()) }
     }
-}
-
-/// Does a map of the ranks keep the demand?
-pub fn keeps_demand(problem: &Problem, image: &dyn Fn(RankId) -> RankId) -> bool {
-    let kind = &problem.collective().kind;
-    match kind.demand() {
-        Some(demand) => {
-            let ranks = || (0..problem.topology().rank_count() as u32).map(RankId);
-            ranks().all(|origin| {
-                ranks().all(|dest| demand.chunks(origin, dest).len() == demand.chunks(image(origin), image(dest)).len())
-            })
-        }
-        None => match kind.groups() {
-            Some(groups) => keeps_groups(groups, &kind.roots(), image),
-            None => kind.root().is_none_or(|root| image(root) == root),
-        },
-    }
-}
-
-/// Does a map carry groups onto groups, and roots onto roots?
-fn keeps_groups(groups: &Groups, roots: &[RankId], image: &dyn Fn(RankId) -> RankId) -> bool {
-    let keeps = |members: &Vec<RankId>| {
-        let to = groups.place(image(members[0])).map(|(group, _)| group);
-        let same = |&rank: &RankId| groups.place(image(rank)).map(|(group, _)| group) == to;
-        to.is_some_and(|to| groups.members()[to as usize].len() == members.len()) && members.iter().all(same)
-    };
-    groups.members().iter().all(keeps) && roots.iter().all(|&root| roots.contains(&image(root)))
 }
 
 fn symmetry(map: &Automorphism, pairs: &[(RankId, RankId)]) -> Symmetry {

@@ -27,6 +27,8 @@ pub enum Parts {
 pub struct Goal<'a> {
     /// The planner; `None`: the one that does best.
     pub planner: Option<&'a dyn Planner>,
+    /// The planners to choose among; `None`: those of the registry.
+    pub among: Option<&'a [&'a dyn Planner]>,
     /// Parts per message.
     pub parts: Parts,
     /// Exactly this many steps.
@@ -42,6 +44,13 @@ pub struct Goal<'a> {
 impl Default for Goal<'_> {
     /// Enough parts, any planner, the least volume in the fewest steps that reach it.
     fn default() -> Self {
-        Self { planner: None, parts: Parts::Enough, steps: None, max_steps: None, price: None, seed: 0 }
+        Self { planner: None, among: None, parts: Parts::Enough, steps: None, max_steps: None, price: None, seed: 0 }
+    }
+}
+
+impl Goal<'_> {
+    /// May a planner of this name be used?
+    pub fn may_use(&self, name: &str) -> bool {
+        self.among.is_none_or(|planners| planners.iter().any(|planner| planner.name() == name))
     }
 }

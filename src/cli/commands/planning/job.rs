@@ -40,7 +40,7 @@ impl JobFile<'_> {
         for (kind, size) in collectives(self.file, self.topology)? {
             request = request.collective(kind, size);
         }
-        let problems = request.problems().map_err(|error| self.refused(&error))?;
+        let problems = request.problems().map_err(|error| refused(&error, self.file, self.topology))?;
         for problem in &problems {
             size::check_chunks(self.topology, &problem.collective().kind, problem.parts())?;
         }
@@ -48,7 +48,7 @@ impl JobFile<'_> {
         self.note_rounded(&request, &problems);
         let planned = request.run();
         clock::found();
-        let planned = planned.map_err(|error| self.refused(&error))?;
+        let planned = planned.map_err(|error| refused(&error, self.file, self.topology))?;
         let (stopped, mut job) = (planned.stopped, planned.into_inner());
         let planning = started.elapsed();
         ticker.say("verifying");
@@ -94,21 +94,22 @@ impl JobFile<'_> {
             }
         }
     }
+}
 
-    fn refused(&self, error: &JobRequestError) -> Failure {
-        let name = self.file.display();
-        match error {
-            JobRequestError::Plan(error) => Failure::of_plan(error, self.topology),
-            JobRequestError::PartsTwice => {
-                Failure::usage("--parts cuts the smallest message of a job, but this job states parts itself")
-                    .hint("state bytes in the job, or leave --parts out")
-            }
-            error => Failure::usage(format!("{name}: {error}")),
+/// A job that is not planned.
+pub fn refused(error: &JobRequestError, file: &Path, topology: &Topology) -> Failure {
+    match error {
+        JobRequestError::Plan(error) => Failure::of_plan(error, topology),
+        JobRequestError::PartsTwice => {
+            Failure::usage("--parts cuts the smallest message of a job, but this job states parts itself")
+                .hint("state bytes in the job, or leave --parts out")
         }
+        error => Failure::usage(format!("{}: {error}", file.display())),
     }
 }
 
-fn wrong(RejectedJob { job, report }: &RejectedJob) -> Failure {
+/// A planner's bug ends here, and nothing is written.
+pub fn wrong(RejectedJob { job, report }: &RejectedJob) -> Failure {
     let judged = report::JudgedJob { name: "the job", text: "", job, report };
     let message = format!("internal error: the schedule of a job is wrong; nothing is written\n{}", judged.to_text());
     Failure::new(Ending::Refuted, message).hint("please report this with the command line")

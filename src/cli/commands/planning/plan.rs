@@ -20,7 +20,7 @@ use collsynth::report::verdict;
 use collsynth::schedule::{AnySolution, Origin, Solution, Stated};
 use collsynth::topology::Topology;
 use collsynth::verify::{Options, Report, Verified};
-use collsynth::{PlannedSchedule, Request};
+use collsynth::{Judged, PlannedSchedule, Request};
 
 use super::job::JobFile;
 use super::proof;
@@ -107,12 +107,13 @@ impl PlanCommand {
         let control = control(self.options.time_limit)?;
         let control = control.with_listener(ticker.listener()).with_incumbents(ticker.incumbents(goal.price));
         let (started, limit) = (Instant::now(), control.limit());
-        let planned = request.control(control.clone()).run();
+        let request = request.control(control.clone());
+        let planned = request.run();
         clock::found();
         self.prove(&planned, &problem, &goal, &smt, &control)?;
         let plan = planned.map_err(|error| Failure::of_plan(&error, &topology))?;
         let line = self.line(&self.topology.words(), &goal);
-        Written { command: self, started, limit }.write(plan, line, ticker)
+        Written { command: self, request: &request, started, limit }.write(plan, line, ticker)
     }
 
     /// The collective on a machine, with a demand that takes the place of a file.
@@ -141,6 +142,25 @@ impl PlanCommand {
     pub fn line(&self, machine: &[String], goal: &Goal<'_>) -> String {
         let stated = [machine.to_vec(), self.collective.words(), self.options.words(goal, &self.smt)];
         typed_again(once("synth".to_owned()).chain(stated.into_iter().flatten()))
+    }
+
+    /// The same, where planners that are wrong are left out, unless one is stated.
+    fn judged(&self, request: &Request<'_>, plan: PlannedSchedule, line: &str) -> Result<Judged, Failure> {
+        let first = plan.planner;
+        let origin = |planner| output::origin(Some(planner), Some(line.to_owned()), Some(self.options.seed));
+        let leave_out = |planner: &'static str, report: &Report| {
+            let findings = verdict::findings(report, |_| None);
+            note(&format!(
+                "warning: the schedule of planner `{planner}` is wrong, and left out; please report this with the \
+                 command line\n{}",
+                findings.trim_end()
+            ));
+        };
+        let judged = request.judged(plan, self.form, origin, leave_out);
+        judged.map_err(|error| match error {
+            FormError::Rejected(rejected) => wrong(first, &rejected.report),
+            error => Failure::usage(error),
+        })
     }
 
     /// Has a plan judged, in the form that is asked for.
@@ -191,6 +211,7 @@ impl PlanCommand {
 /// Plans become files: judged, written, summed up.
 struct Written<'a> {
     command: &'a PlanCommand,
+    request: &'a Request<'a>,
     started: Instant,
     /// Of what the summary adds.
     limit: Limit,
@@ -199,11 +220,10 @@ struct Written<'a> {
 impl Written<'_> {
     fn write(&self, plan: PlannedSchedule, line: String, mut ticker: Ticker) -> Result<Ending, Failure> {
         let Self { command, .. } = self;
-        let (planner, stopped, account) = (plan.planner, plan.stopped, plan.account.clone());
         let planning = self.started.elapsed();
         ticker.say("verifying");
         let started = Instant::now();
-        let solution = command.verified(plan, Some(line))?;
+        let Judged { solution, planner, stopped, account } = command.judged(self.request, plan, &line)?;
         let verifying = started.elapsed();
         ticker.say("writing");
         match command.output.as_deref().filter(|path| *path != Path::new("-")) {

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use collsynth::form::{Form, compacted, formed};
 use collsynth::format::json;
 use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
-use collsynth::schedule::{Schedule, Solution};
+use collsynth::schedule::{Schedule, Solution, Stated};
 
 use crate::cli::arguments::smt::backend;
 use crate::cli::ending::{Ending, Failure};
@@ -26,7 +27,8 @@ const MOVE_BYTES: u64 = 100;
 /// Improve a schedule with the SMT planner
 ///
 /// Asks again and again for one step, or one unit of width, less, until that is refuted. The result is verified and
-/// written, even if nothing better was found. Exit codes are as for planning.
+/// written, even if nothing better was found: as a pattern if the file has one and the result too, else with every
+/// move. Exit codes are as for planning.
 #[derive(Args)]
 pub struct PolishCommand {
     /// The schedule file (- for standard input)
@@ -63,6 +65,7 @@ impl PolishCommand {
             return Err(Failure::usage(why).hint(hint));
         }
         self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()).hint(hint))?;
+        let was_explicit = stated.schedule.is_explicit();
         let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
         let control = control.planning(&given.problem);
         let plan = self.polished(&given, &control)?;
@@ -77,6 +80,10 @@ impl PolishCommand {
             false => given.origin.clone(),
         };
         let verified = super::plan::verified(plan, origin)?;
+        let verified = match was_explicit || compacted(&verified.problem, &verified.schedule).is_err() {
+            true => verified.into_any(),
+            false => formed(verified, Some(Form::Compact)).map_err(Failure::usage)?,
+        };
         let verifying = started.elapsed();
         ticker.finish();
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;

@@ -50,6 +50,9 @@ pub enum Family {
     Switch,
 }
 
+/// Does a map of the ranks, given the image of each, keep what is planned?
+pub type Keeps<'k> = dyn Fn(&dyn Fn(RankId) -> RankId) -> bool + 'k;
+
 /// Units and their classes.
 pub enum Sorted<'a> {
     /// Every symmetry carries units onto units, or those do that are looked at.
@@ -121,21 +124,29 @@ impl Family {
         })
     }
 
-    /// These units of a machine, for their classes.
-    pub fn sorted<'a>(self, topology: &'a Topology, period: &[u32], units: Vec<Unit>) -> Sorted<'a> {
+    /// These units of a machine, for their classes under the symmetries that keep what is planned; `None`: all do.
+    pub fn sorted<'a>(
+        self,
+        topology: &'a Topology,
+        period: &[u32],
+        units: Vec<Unit>,
+        keeps: Option<&Keeps<'_>>,
+    ) -> Sorted<'a> {
         match self {
             Self::Switch => {
                 let is_intact = topology.live_links().count() == topology.links().len();
                 let torus = topology.as_torus().filter(|torus| is_intact && torus.is_symmetric());
                 // Translations by multiples of the period keep every switch: of symmetries that differ by one, the
-                // first will do.
+                // first will do, if all are kept.
                 let is_first = |image: &dyn Fn(RankId) -> RankId| {
                     let at = image(RankId(0));
                     torus.is_none_or(|torus| (0..period.len()).all(|dim| torus.position(at, dim) < period[dim]))
                 };
-                Sorted::Loose(LooseUnits::new(Group::affine(topology, is_first), units))
+                Sorted::Loose(LooseUnits::new(Group::affine(topology, keeps.unwrap_or(&is_first)), units))
             }
-            Self::Cable | Self::Link | Self::Rank => Sorted::Kept(Units::of_all(Group::new(topology, |_| true), units)),
+            Self::Cable | Self::Link | Self::Rank => {
+                Sorted::Kept(Units::of_all(Group::new(topology, keeps.unwrap_or(&|_| true)), units))
+            }
         }
     }
 }

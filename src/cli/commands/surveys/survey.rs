@@ -1,33 +1,30 @@
 //! `synth survey`: what failures cost, for every set of failures up to symmetry.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args, Subcommand};
-use collsynth::claim::{Quality, volume};
-use collsynth::collective::{Collective, Demand, Kind};
+use collsynth::collective::{Demand, Kind};
 use collsynth::format::json;
-use collsynth::plan::{Control, Goal, Parts, PlanError, shares_vectors};
-use collsynth::problem::Problem;
-use collsynth::report::figures::{count, exact, with_article};
+use collsynth::plan::Control;
+use collsynth::report::figures::{count, with_article};
 use collsynth::report::survey::{Group, Head, Outcome, Record, Survey};
-use collsynth::schedule::AnySolution;
 use collsynth::symmetry::{self, Unit, Units};
 use collsynth::topology::{RankId, Topology};
-use collsynth::{Request, Verified};
 use rayon::prelude::*;
 
+use super::draws::{choices, drawn};
 use super::failing;
 use super::merge::merge;
-use super::sets::{Family, SetsOptions, Sorted, once};
+use super::sets::{Family, Keeps, SetsOptions, Sorted, once};
+use super::subject::{Job, Plans, Subject};
 use super::survey_store::Store;
 use crate::cli::arguments::collective::kind_names;
 use crate::cli::arguments::plan::{PartsArgument, use_threads};
 use crate::cli::arguments::size;
 use crate::cli::arguments::topology::TopologyOptions;
-use crate::cli::commands::planning::plan;
 use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::clock::interrupt_flag;
 use crate::cli::io::console::note;
@@ -35,6 +32,7 @@ use crate::cli::io::output;
 use crate::cli::io::progress::Ticker;
 use crate::cli::options::Given;
 use crate::cli::options::quantity::parse_seed;
+use crate::cli::options::words::typed_again;
 
 /// Survey what failures cost
 ///
@@ -52,6 +50,9 @@ pub struct SurveyCommand {
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all", hide_possible_values = true,
         value_parser = kind_names())]
     collective: Vec<String>,
+    /// A job in place of them: several collectives at once, in the file that `synth --job` takes
+    #[arg(long, value_name = "FILE")]
+    job: Option<PathBuf>,
     #[command(flatten)]
     sets: SetsOptions,
     /// Groups that fail together, from a JSON file: {"units": [{"name": "host 0", "ranks": [0, 1], "cables": [[2,
@@ -67,7 +68,7 @@ pub struct SurveyCommand {
     /// Drives the draws and the planners' random choices
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_seed, help_heading = "Plan")]
     seed: u64,
-    /// Equal parts each message is cut in, or `auto` for the least volume [default: 1; for all_reduce auto]
+    /// Equal parts each message is cut in, or `auto` for the least volume [default: 1; for all_reduce and jobs auto]
     #[arg(long, value_name = "N|auto", help_heading = "Plan")]
     parts: Option<PartsArgument>,
     /// Threads [default: one per core]; their number does not change the survey
@@ -136,7 +137,8 @@ type Classes = Vec<(Vec<u32>, u64)>;
 
 /// What is planned for.
 struct Task {
-    kind: Kind,
+    /// The number of its subject.
+    subject: usize,
     failed: Vec<Unit>,
     names: Vec<String>,
     sets: u64,
@@ -154,28 +156,40 @@ impl SurveyCommand {
         if let Some(SurveySubcommand::Merge(merge)) = &self.command {
             return merge.run();
         }
-        given.kinds(&self.kinds()?)?;
+        let topology = self.topology.topology()?;
+        size::check_ranks(&topology)?;
+        let subjects = self.subjects(&topology)?;
+        given.kinds(&subjects.iter().flat_map(Subject::kinds).collect::<Vec<_>>())?;
         let folder = self
             .output
             .as_deref()
             .ok_or_else(|| Failure::usage("a survey is written to a folder").hint("add -o FOLDER"))?;
+        use_threads(self.threads)?;
+        let part = |folder: &Path, shard| self.part(&topology, &subjects, folder, shard);
         #[cfg(feature = "mpi")]
         if self.mpi {
-            return super::survey_mpi::run(folder, |folder, part, of| self.part(folder, Some(Shard { part, of })));
+            return super::survey_mpi::run(folder, |folder, number, of| part(folder, Some(Shard { part: number, of })));
         }
-        self.part(folder, self.shard)
+        part(folder, self.shard)
     }
 
     /// Does the work, or a part of it.
-    fn part(&self, folder: &Path, shard: Option<Shard>) -> Result<Ending, Failure> {
-        let topology = self.topology.topology()?;
-        size::check_ranks(&topology)?;
-        use_threads(self.threads)?;
-        let (groups, tasks) = self.tasks(&topology)?;
-        let head = self.head(&topology, groups);
+    fn part(
+        &self,
+        topology: &Topology,
+        subjects: &[Subject<'_>],
+        folder: &Path,
+        shard: Option<Shard>,
+    ) -> Result<Ending, Failure> {
+        let (groups, tasks) = self.tasks(topology, subjects)?;
+        let head = self.head(topology, subjects, groups);
         let is_of = |record: &Record| tasks.get(record.number).is_some_and(|task| task.is_of(record));
         let (store, known) = Store::open(folder, &head, is_of)?;
-        let records = self.plan_all(&topology, &tasks, &store, known, |number| is_mine(shard, number, &head))?;
+        let plan = |task: &Task, control: &Control| {
+            let broken = symmetry::fail(topology, &task.failed).map_err(Failure::usage)?;
+            subjects[task.subject].outcome(&broken, self.plans(), control)
+        };
+        let records = self.plan_all(&tasks, plan, &store, known, |number| is_mine(shard, number, &head))?;
         let survey = Survey { head, records };
         let mine = (0..tasks.len()).filter(|&number| is_mine(shard, number, &survey.head)).count();
         if survey.records.len() < mine {
@@ -199,8 +213,8 @@ impl SurveyCommand {
     /// Plans what is not known yet, on all cores; returns all that is known then.
     fn plan_all(
         &self,
-        topology: &Topology,
         tasks: &[Task],
+        plan: impl Fn(&Task, &Control) -> Result<Outcome, Failure> + Sync,
         store: &Store,
         known: Vec<Record>,
         is_mine: impl Fn(usize) -> bool,
@@ -220,7 +234,7 @@ impl SurveyCommand {
                 if is_stopped() {
                     return Ok(None);
                 }
-                let outcome = self.outcome(topology, &tasks[number], &control);
+                let outcome = plan(&tasks[number], &control);
                 // What an interrupt cut short is not the outcome.
                 if is_stopped() {
                     return Ok(None);
@@ -240,33 +254,20 @@ impl SurveyCommand {
         Ok(records)
     }
 
-    fn outcome(&self, topology: &Topology, task: &Task, control: &Control) -> Result<Outcome, Failure> {
-        let broken = symmetry::fail(topology, &task.failed).map_err(Failure::usage)?;
-        let parts = match self.parts {
-            // Near the bound is not enough: different parts would hide what failures cost, or turn it into a gain.
-            None if shares_vectors(&task.kind) => Parts::Auto,
-            stated => PartsArgument::or_enough(stated),
-        };
-        let goal = Goal { parts, seed: self.seed, ..Goal::default() };
-        let planned = Request::new(&broken, task.kind.clone()).goal(goal).control(control.clone()).run();
-        let verified: Verified<AnySolution> = match planned {
-            Ok(planned) => plan::verified(planned.into_inner(), None)?,
-            Err(PlanError::Disconnected(parts)) => {
-                return Ok(Outcome::Disconnected { parts: parts.components.len() });
-            }
-            Err(error) => return Err(Failure::of_plan(&error, &broken)),
-        };
-        let quality = Quality::new(&verified.problem, &verified.schedule, &verified.bounds);
-        Ok(Outcome::Planned {
-            steps: verified.schedule.step_count(),
-            volume: exact(volume(&verified.problem, &verified.schedule)),
-            bound: verified.bounds.volume.as_ref().map(|bound| exact(bound.at_least)),
-            optimal: quality.volume.is_certified(),
-        })
+    /// What is surveyed.
+    fn subjects<'a>(&'a self, topology: &Topology) -> Result<Vec<Subject<'a>>, Failure> {
+        match &self.job {
+            Some(file) => Ok(vec![Subject::Job(Job::read(file, topology)?)]),
+            None => Ok(self.kinds()?.into_iter().map(Subject::Collective).collect()),
+        }
+    }
+
+    fn plans(&self) -> Plans {
+        Plans { parts: self.parts, seed: self.seed }
     }
 
     /// All groups, and all tasks in their order.
-    fn tasks(&self, topology: &Topology) -> Result<(Vec<Group>, Vec<Task>), Failure> {
+    fn tasks(&self, topology: &Topology, subjects: &[Subject<'_>]) -> Result<(Vec<Group>, Vec<Task>), Failure> {
         let mut families: Vec<Failing> = Vec::new();
         let period = self.topology.period(topology);
         for (family, sizes) in self.sets.stated() {
@@ -280,10 +281,13 @@ impl SurveyCommand {
                 .hint("--cables 1,2 surveys single cables and pairs of cables"));
         }
         let (mut groups, mut tasks) = (Vec::new(), Vec::new());
-        for kind in self.kinds()? {
-            Problem::new(topology.clone(), Collective::new(kind.clone()))?;
+        for (subject, of) in subjects.iter().enumerate() {
+            of.check(topology, self.plans())?;
+            let job = of.job_on(topology);
+            let is_kept = |image: &dyn Fn(RankId) -> RankId| job.as_ref().is_none_or(|job| job.is_kept_by(image));
+            let keeps: Option<&Keeps<'_>> = if job.is_some() { Some(&is_kept) } else { None };
             let group = |unit: &str, size, sets, drawn, classes| Group {
-                collective: kind.name().to_owned(),
+                collective: of.name().to_owned(),
                 unit: unit.to_owned(),
                 size,
                 sets,
@@ -291,13 +295,13 @@ impl SurveyCommand {
                 classes,
             };
             groups.push(group("", 0, 1, None, 1));
-            tasks.push(Task { kind: kind.clone(), failed: Vec::new(), names: Vec::new(), sets: 1 });
+            tasks.push(Task { subject, failed: Vec::new(), names: Vec::new(), sets: 1 });
             for Failing { family, named, sizes } in &families {
                 let unit = family.map_or("unit", Family::name);
                 let all: Vec<Unit> = named.iter().map(|(_, unit)| unit.clone()).collect();
                 let units = match family {
-                    Some(family) => family.sorted(topology, &period, all),
-                    None => Sorted::Kept(Units::new(symmetry::Group::new(topology, |_| true), all)),
+                    Some(family) => family.sorted(topology, &period, all, keeps),
+                    None => Sorted::Kept(Units::new(symmetry::Group::new(topology, keeps.unwrap_or(&|_| true)), all)),
                 };
                 for &size in sizes {
                     if *family == Some(Family::Rank) && size >= topology.live_rank_count() {
@@ -309,7 +313,7 @@ impl SurveyCommand {
                     tasks.extend(classes.into_iter().map(|(set, sets)| {
                         let members = || set.iter().map(|&unit| &named[unit as usize]);
                         Task {
-                            kind: kind.clone(),
+                            subject,
                             failed: members().map(|(_, unit)| unit.clone()).collect(),
                             names: members().map(|(name, _)| name.clone()).collect(),
                             sets,
@@ -329,23 +333,17 @@ impl SurveyCommand {
             return Err(Failure::usage(format!("there are {}: sets of {size} are not of them", count(all, unit))));
         }
         let there_are = choices(all as u64, size as u64);
-        if let Some(draws) = self.sample.filter(|&draws| draws >= there_are) {
+        if let Some((draws, there_are)) = self.sample.zip(there_are).filter(|(draws, there_are)| draws >= there_are) {
             let (sets, size) = (count(there_are as usize, "set"), count(size, unit));
             note(&format!("note: {sets} of {size} are all there are: all are surveyed, none of {draws} is drawn"));
         }
-        let Some(draws) = self.sample.filter(|&draws| draws < there_are) else {
+        let Some(draws) = self.sample.filter(|&draws| there_are.is_none_or(|there_are| draws < there_are)) else {
             let classes = units.classes(size).map_err(|error| {
                 Failure::usage(error).hint("--sample 1000 draws some, and says how sure the answer is")
             })?;
             return Ok((classes.into_iter().map(|class| (class.set, class.size)).collect(), None));
         };
-        let mut dice = fastrand::Rng::with_seed(self.seed);
-        let mut drawn = BTreeSet::new();
-        while (drawn.len() as u64) < draws {
-            let mut set = dice.choose_multiple(0..all as u32, size);
-            set.sort_unstable();
-            drawn.insert(set);
-        }
+        let drawn = drawn(all as u64, size as u64, draws, self.seed);
         let classes: Vec<Vec<u32>> = drawn.into_par_iter().map(|set| units.canonical(&set).class.set).collect();
         let mut counts = BTreeMap::new();
         classes.into_iter().for_each(|set| *counts.entry(set).or_insert(0) += 1);
@@ -364,22 +362,7 @@ impl SurveyCommand {
         once(&self.collective).iter().map(named).collect()
     }
 
-    fn head(&self, topology: &Topology, groups: Vec<Group>) -> Head {
-        let mut words = vec!["synth survey".to_owned()];
-        words.extend(self.topology.words());
-        words.push(format!("--collective {}", once(&self.collective).join(",")));
-        words.extend(self.sets.words());
-        if let Some(path) = &self.unit {
-            let sizes: Vec<String> = once(&self.units).iter().map(usize::to_string).collect();
-            words.push(format!("--unit {} --units {}", path.display(), sizes.join(",")));
-        }
-        words.extend(self.sample.map(|sample| format!("--sample {sample}")));
-        match PartsArgument::or_enough(self.parts) {
-            Parts::Enough => {}
-            Parts::Fixed(parts) => words.push(format!("--parts {parts}")),
-            Parts::Auto => words.push("--parts auto".to_owned()),
-        }
-        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
+    fn head(&self, topology: &Topology, subjects: &[Subject<'_>], groups: Vec<Group>) -> Head {
         Head {
             format: "failure-survey/1".to_owned(),
             machine: with_article(&topology.to_string()),
@@ -388,17 +371,30 @@ impl SurveyCommand {
                 .iter()
                 .any(|group| group.unit == Family::Switch.name())
                 .then(|| self.topology.period(topology)),
-            command: words.join(" "),
+            command: self.line(),
+            job: subjects.iter().find_map(Subject::stated),
             groups,
         }
     }
-}
 
-/// The sets of `size` among `all`, or more than any number of draws.
-fn choices(all: u64, size: u64) -> u64 {
-    let ways = (0..size)
-        .try_fold(1_u128, |ways, chosen| Some(ways.checked_mul(u128::from(all - chosen))? / u128::from(chosen + 1)));
-    ways.and_then(|ways| ways.try_into().ok()).unwrap_or(u64::MAX)
+    /// The command line that gives the same survey.
+    fn line(&self) -> String {
+        let mut words = vec!["synth".to_owned(), "survey".to_owned()];
+        words.extend(self.topology.words());
+        words.extend(match &self.job {
+            Some(file) => ["--job".to_owned(), file.display().to_string()],
+            None => ["--collective".to_owned(), once(&self.collective).join(",")],
+        });
+        words.extend(self.sets.words());
+        if let Some(path) = &self.unit {
+            let sizes: Vec<String> = once(&self.units).iter().map(usize::to_string).collect();
+            words.extend(["--unit", &path.display().to_string(), "--units", &sizes.join(",")].map(str::to_owned));
+        }
+        words.extend(self.sample.iter().flat_map(|sample| ["--sample".to_owned(), sample.to_string()]));
+        words.extend(PartsArgument::words(self.parts));
+        words.extend((self.seed != 0).then(|| ["--seed".to_owned(), self.seed.to_string()]).into_iter().flatten());
+        typed_again(words)
+    }
 }
 
 /// Is a task in a part? The machine as it is belongs to every part.

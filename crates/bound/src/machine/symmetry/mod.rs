@@ -12,6 +12,7 @@
 
 mod classes;
 mod group;
+mod kept;
 mod loose;
 
 use std::collections::{BTreeSet, HashSet};
@@ -21,6 +22,7 @@ use collsynth_core::topology::{Direction, LinkId, RankId, Topology, Torus};
 
 pub use classes::{Canonical, Class, ClassError, Unit, Units, cables, fail, links, ranks, switch};
 pub use group::Group;
+pub use kept::{carries, keeps_demand};
 pub use loose::LooseUnits;
 
 /// The most maps of a torus to examine: beyond, swaps of dimensions are left out; if that is not enough, no symmetry is

@@ -10,7 +10,7 @@ use crate::engine::together::put_together;
 use crate::model::control::Control;
 
 /// The most moves that are put together, and beyond which no message is cut further for it.
-const MOST_MOVES: u64 = 16_000_000;
+pub(super) const MOST_MOVES: u64 = 16_000_000;
 const MOST_MOVES_TO_CUT: u64 = 1_000_000;
 /// The finest cut where moves are put together: a unit of width is this share of the total. Each round multiplies the
 /// parts by up to `CUT`.

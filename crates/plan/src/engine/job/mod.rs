@@ -45,6 +45,7 @@ mod in_turn;
 mod negotiated;
 mod prospect;
 mod routes;
+mod size;
 
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Job;
@@ -58,6 +59,7 @@ pub use cut::in_pieces;
 use in_turn::in_turn;
 use negotiated::{negotiated, negotiated_in_parts};
 use prospect::Prospect;
+pub use size::check_job_size;
 
 /// The name of the planner.
 const NAME: &str = "job";
@@ -137,6 +139,7 @@ pub fn plan_job_in_parts(
     most_chunks: u64,
     control: &Control,
 ) -> Result<(Job, StopReason), PlanError> {
+    check_job_size(problems, goal)?;
     let whole = Prospect::new(problems.to_vec(), control)?;
     whole.check_steps(goal)?;
     let has_many_ranks = whole.problems[0].topology().live_rank_count() > MANY_RANKS;

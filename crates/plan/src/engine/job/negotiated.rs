@@ -5,6 +5,7 @@ use collsynth_core::schedule::{Job, Schedule};
 
 use super::chunks::Chunks;
 use super::prospect::Prospect;
+use super::size::check_pairs;
 use super::{COARSE, JobGoal, NAME, gap, is_better};
 use crate::model::account::StopReason;
 use crate::model::control::Control;
@@ -16,8 +17,6 @@ use crate::search::tree_routing::Forest;
 
 /// Steps to try beyond the least if none are stated.
 const MORE_STEPS: &[u32] = &[0, 1, 2, 3, 4, 6, 8, 12];
-/// The most pairs of a chunk and a rank: 8 bytes each in every try.
-const MOST_ARRIVALS: usize = 1 << 28;
 
 /// Plans collectives together by negotiation, which does not go on where a known job, in messages cut so far, is better
 /// than what it may reach in these, cut so far.
@@ -31,11 +30,7 @@ pub(super) fn negotiated(
     let problems = &prospect.problems;
     let refuse = |reason: String| PlanError::NotApplicable { planner: NAME, reason };
     let chunks = Chunks::new(problems);
-    let ranks = problems[0].machine().rank_count();
-    if chunks.specs.len().saturating_mul(ranks) > MOST_ARRIVALS {
-        let trees = chunks.specs.len();
-        return Err(refuse(format!("{trees} chunks to move among {ranks} ranks are too many: use fewer parts")));
-    }
+    check_pairs(problems, chunks.specs.len() as u64)?;
     let least_steps = chunks.least_steps();
     if let Some(steps) = goal.steps.or(goal.max_steps).filter(|&steps| steps < least_steps) {
         let limit = format!("{steps} steps: the trees that it looks for take {least_steps}");

@@ -39,7 +39,7 @@ use crate::engine::together::put_together;
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::{Outcome, arrivals};
+use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
 
 /// The most groups that are planned on the whole machine.
@@ -79,7 +79,12 @@ impl Alone {
 
 /// Plans each group by itself; also the name of the planner that planned the first. `None` if some group cannot be
 /// planned so.
-pub(crate) fn plan_apart(task: &Task<'_>, only_quick: bool, control: &Control) -> Option<(&'static str, Outcome)> {
+pub(crate) fn plan_apart(
+    task: &Task<'_>,
+    among: Option<&[&dyn Planner]>,
+    only_quick: bool,
+    control: &Control,
+) -> Option<(&'static str, Outcome)> {
     let groups = task.problem.groups().filter(|groups| groups.members().len() > 1)?;
     if task.steps.is_some() {
         return None;
@@ -88,7 +93,7 @@ pub(crate) fn plan_apart(task: &Task<'_>, only_quick: bool, control: &Control) -
     if !are_vectors && arrivals(task.problem) < MANY_MESSAGES {
         return None;
     }
-    let groups = planned(task, groups, only_quick, &control.without_listeners())?;
+    let groups = planned(task, groups, among, only_quick, &control.without_listeners())?;
     let planner = groups.first()?.planner;
     let at_once = groups.iter().map(Alone::within).collect::<Option<Vec<_>>>().map(|groups| merged(&groups));
     if !are_vectors {
@@ -110,7 +115,13 @@ pub(crate) fn plan_apart(task: &Task<'_>, only_quick: bool, control: &Control) -
 }
 
 /// All groups, planned.
-fn planned(task: &Task<'_>, groups: &Groups, only_quick: bool, control: &Control) -> Option<Vec<Alone>> {
+fn planned(
+    task: &Task<'_>,
+    groups: &Groups,
+    among: Option<&[&dyn Planner]>,
+    only_quick: bool,
+    control: &Control,
+) -> Option<Vec<Alone>> {
     let whole = task.problem;
     let least = u64::from(task.bounds.least_width(whole.parts()));
     let near = task.near.unwrap_or(least);
@@ -118,7 +129,7 @@ fn planned(task: &Task<'_>, groups: &Groups, only_quick: bool, control: &Control
     let plan = |problem: Problem, bounds: Bounds| {
         let (price, seed) = (task.price, task.seed);
         let (max_steps, parts) = (task.max_steps, Parts::Fixed(problem.parts()));
-        let goal = Goal { parts, max_steps, price, seed, ..Goal::default() };
+        let goal = Goal { among, parts, max_steps, price, seed, ..Goal::default() };
         // As near its own bound as the whole is to be to that of all.
         let own = u64::from(bounds.least_width(problem.parts()));
         let effort = Effort {

@@ -66,7 +66,7 @@ pub(crate) fn plan_bounded(
     // Refuses a goal that no planner can meet before any planner runs.
     task.steps_or(bounds.least_steps())?;
     let mut best: Option<(&'static str, Outcome)> = None;
-    let apart = goal.planner.is_none().then(|| plan_apart(&task, effort.only_quick, control)).flatten();
+    let apart = goal.planner.is_none().then(|| plan_apart(&task, goal.among, effort.only_quick, control)).flatten();
     let has_to_do =
         apart.is_some() && shares_vectors(&problem.collective().kind) && arrivals(&problem) > MANY_IN_GROUPS;
     if let Some((planner, outcome)) = apart {
@@ -107,7 +107,7 @@ pub(crate) fn plan_bounded(
         && !has_to_do
         && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
     {
-        (planner, outcome) = finished(&task, planner, outcome, control);
+        (planner, outcome) = finished(goal, &task, planner, outcome, control);
     }
     let Outcome { mut schedule, stopped, account } = outcome;
     if let Some(steps) = goal.steps.filter(|_| problem.is_trivial()) {
@@ -120,9 +120,18 @@ pub(crate) fn plan_bounded(
     Ok(Plan { problem, schedule, planner, bounds, stopped, account })
 }
 
-/// With the last units of width saved by a SAT solver, where it finds how.
+/// With the last units of width saved by a SAT solver, where it may be asked and finds how.
 #[cfg(feature = "smt")]
-fn finished(task: &Task<'_>, planner: &'static str, outcome: Outcome, control: &Control) -> (&'static str, Outcome) {
+fn finished(
+    goal: &Goal<'_>,
+    task: &Task<'_>,
+    planner: &'static str,
+    outcome: Outcome,
+    control: &Control,
+) -> (&'static str, Outcome) {
+    if !goal.may_use(SMT) {
+        return (planner, outcome);
+    }
     match last_units(task, &outcome.schedule, control) {
         LastUnits::Found(found) => (SMT, found),
         LastUnits::Stopped(stopped) => (planner, Outcome { stopped, ..outcome }),
@@ -132,7 +141,13 @@ fn finished(task: &Task<'_>, planner: &'static str, outcome: Outcome, control: &
 
 /// As it was found: this build has no SAT solver.
 #[cfg(not(feature = "smt"))]
-fn finished(_: &Task<'_>, planner: &'static str, outcome: Outcome, _: &Control) -> (&'static str, Outcome) {
+fn finished(
+    _: &Goal<'_>,
+    _: &Task<'_>,
+    planner: &'static str,
+    outcome: Outcome,
+    _: &Control,
+) -> (&'static str, Outcome) {
     (planner, outcome)
 }
 
@@ -140,8 +155,12 @@ fn finished(_: &Task<'_>, planner: &'static str, outcome: Outcome, _: &Control) 
 fn candidates<'a>(problem: &Problem, goal: &Goal<'a>, effort: Effort<'_>) -> Vec<&'a dyn Planner> {
     let mut candidates: Vec<&dyn Planner> = match goal.planner {
         Some(planner) => vec![planner],
-        None => planners().iter().copied().filter(|planner| planner.auto_use() == AutoUse::Always).collect(),
+        None => goal.among.unwrap_or(planners()).to_vec(),
     };
+    candidates.retain(|planner| match goal.planner {
+        Some(planner) => goal.may_use(planner.name()),
+        None => planner.auto_use() == AutoUse::Always,
+    });
     if effort.near.is_some() || is_long(problem) {
         // Of a long one, packing takes longest of all.
         let packs = |planner: &dyn Planner| is_long(problem) && planner.name() == PackedTrees.name();

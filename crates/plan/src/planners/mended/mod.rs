@@ -199,7 +199,8 @@ fn around_failures(
 /// The problem that [`compact`] solves, with the number of parts it chooses; `None` where it does not apply, whatever
 /// the number of steps, or where another planner is stated.
 pub fn compact_problem(topology: &Topology, kind: &Kind, goal: &Goal<'_>) -> Option<Problem> {
-    if goal.planner.is_some_and(|planner| planner.name() != CompactPlan::PLANNER) {
+    let is_other = goal.planner.is_some_and(|planner| planner.name() != CompactPlan::PLANNER);
+    if is_other || !goal.may_use(CompactPlan::PLANNER) {
         return None;
     }
     let parts = match (goal.parts, kind) {

@@ -3,8 +3,7 @@
 use collsynth_smt::{Arc, Chunk, Demand, Instance, Schedule as Found, Symmetry};
 
 use crate::model::task::Task;
-use collsynth_bound::keeps_demand;
-use collsynth_bound::symmetry::{Automorphism, symmetries};
+use collsynth_bound::symmetry::{Automorphism, keeps_demand, symmetries};
 use collsynth_core::certificate::{Evidence, every_weight};
 use collsynth_core::collective::{ChunkId, Combining, Holders};
 use collsynth_core::problem::Problem;

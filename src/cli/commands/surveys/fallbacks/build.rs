@@ -29,6 +29,7 @@ use crate::cli::io::progress::Ticker;
 use crate::cli::io::reading::Reading;
 use crate::cli::options::Given;
 use crate::cli::options::quantity::parse_seed;
+use crate::cli::options::words::typed_again;
 
 /// Plan and verify around one set of failures of each class, and keep the schedules in a folder
 #[derive(Args)]
@@ -126,7 +127,7 @@ impl BuildCommand {
         let mut sets = Vec::new();
         for (family, sizes) in self.sets.stated() {
             let (names, units): (Vec<String>, Vec<Unit>) = family.units(topology, period)?.into_iter().unzip();
-            let sorted = family.sorted(topology, period, units);
+            let sorted = family.sorted(topology, period, units, None);
             for size in sizes {
                 if size == 0 || size > names.len() {
                     let all = count(names.len(), family.name());
@@ -184,16 +185,13 @@ impl BuildCommand {
     }
 
     fn command(&self) -> String {
-        let mut words = vec!["synth fallbacks build".to_owned()];
+        let mut words = ["synth", "fallbacks", "build"].map(str::to_owned).to_vec();
         words.extend(self.topology.words());
-        words.push(format!("--collective {}", self.collective));
+        words.extend(["--collective".to_owned(), self.collective.clone()]);
         words.extend(self.sets.words());
-        words.extend(self.parts.map(|parts| match parts {
-            PartsArgument::Fixed(parts) => format!("--parts {parts}"),
-            PartsArgument::Auto => "--parts auto".to_owned(),
-        }));
-        words.extend((self.seed != 0).then(|| format!("--seed {}", self.seed)));
-        words.join(" ")
+        words.extend(PartsArgument::words(self.parts));
+        words.extend((self.seed != 0).then(|| ["--seed".to_owned(), self.seed.to_string()]).into_iter().flatten());
+        typed_again(words)
     }
 }
 

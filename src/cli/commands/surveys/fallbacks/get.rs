@@ -22,6 +22,7 @@ use crate::cli::ending::{Ending, Failure};
 use crate::cli::io::console::note;
 use crate::cli::io::reading::Reading;
 use crate::cli::io::{input, output, reading};
+use crate::cli::options::words::{quoted, typed_again};
 
 /// What relabelling takes for each move, roughly.
 const MOVE_BYTES: u64 = 60;
@@ -76,19 +77,16 @@ impl GetCommand {
         if Kind::named(&index.collective, RankId(0), Demand::default()).as_ref() != Some(kind) {
             return Err(Failure::usage(format!("{} is of another collective than this set", path.display())).hint(
                 format!(
-                    "the set is of {}; `{} -o {}-anew` builds it anew",
+                    "the set is of {}; `{} -o {}` builds it anew",
                     index.collective,
                     index.command,
-                    self.set.display()
+                    self.beside("anew")
                 ),
             ));
         }
         let held = reading.hold(stated, "relabelled")?;
         let mut solution = relabelled(&reading, held, &symmetry, broken)?.map_err(|error| wrong(&error))?;
-        let topology = self.topology.iter().flat_map(|path| ["--topology".to_owned(), path.display().to_string()]);
-        let words: Vec<String> = topology.chain(self.failures.words()).collect();
-        let command = format!("synth fallbacks get {} {}", self.set.display(), words.join(" "));
-        solution.origin = Some(Origin { command: Some(command), ..solution.origin.unwrap_or_default() });
+        solution.origin = Some(Origin { command: Some(self.line()), ..solution.origin.unwrap_or_default() });
         let verified = reading::verified(solution, "relabelled", reading.made())?;
         if self.lower {
             let Lowered { program, map } = self.lowering.lower(verified, &reading, self.slots)?;
@@ -98,6 +96,19 @@ impl GetCommand {
         }
         output::deliver_file(self.output.as_deref(), &json::solution_to_string(&verified), "schedule")?;
         Ok(Ending::Success)
+    }
+
+    /// The command line that gives the same schedule.
+    fn line(&self) -> String {
+        let mut words = ["synth", "fallbacks", "get", &self.set.display().to_string()].map(str::to_owned).to_vec();
+        words.extend(self.topology.iter().flat_map(|path| ["--topology".to_owned(), path.display().to_string()]));
+        words.extend(self.failures.words());
+        typed_again(words)
+    }
+
+    /// A folder beside that of the set, as a shell reads it.
+    fn beside(&self, ending: &str) -> String {
+        quoted(&format!("{}-{ending}", self.set.display()))
     }
 
     /// The machine as a file states it now: that of the set, but for what failed since.
@@ -125,9 +136,9 @@ impl GetCommand {
         let ends = [link.from, link.to].map(|rank| machine.rank_label(rank));
         let message =
             format!("{file} is not the machine of {set}, where the link from {} to {} has failed", ends[0], ends[1]);
+        let (command, anew) = (&index.command, self.beside("anew"));
         Err(Failure::usage(message).hint(format!(
-            "`{} -o {set}-anew` builds a set for it, once the failures that are left take the place of those stated",
-            index.command
+            "`{command} -o {anew}` builds a set for it, once the failures that are left take the place of those stated"
         )))
     }
 
@@ -148,7 +159,7 @@ impl GetCommand {
             };
             let (names, units): (Vec<String>, Vec<Unit>) = family.units(machine, period)?.into_iter().unzip();
             let Some(set) = dead.as_set(&units) else { continue };
-            let sorted = family.sorted(machine, period, units);
+            let sorted = family.sorted(machine, period, units, None);
             let canonical = sorted.canonical(&set);
             let names = || canonical.class.set.iter().map(|&unit| &names[unit as usize]);
             let is_it = |entry: &&Entry| entry.unit == family.name() && entry.set.iter().eq(names());
@@ -186,10 +197,11 @@ impl GetCommand {
             covered.push("nothing".to_owned());
         }
         let stated = count(size, family.name());
-        let (command, folder) = (covering(&index.command, family, size), self.set.display());
+        let command = covering(&index.command, family, size);
         let family = family.option().trim_start_matches('-');
+        let folder = self.beside(&format!("{size}-{family}"));
         Failure::usage(format!("the set covers {}, not {stated}", covered.join(", ")))
-            .hint(format!("`{command} -o {folder}-{size}-{family}` builds one that does"))
+            .hint(format!("`{command} -o {folder}` builds one that does"))
     }
 }
 
