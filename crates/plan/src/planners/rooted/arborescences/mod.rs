@@ -180,7 +180,7 @@ mod tests {
             let problem = Problem::new(torus.clone(), Collective { kind, parts }).unwrap();
             let bounds = bound::find(&problem).unwrap();
             let rooted = Rooted::new(&problem).unwrap().unwrap();
-            for steps in bounds.least_steps()..=4 * bounds.least_steps() {
+            for steps in bounds.least_steps()..=6 * bounds.least_steps() {
                 let task = Task { max_steps: Some(steps), ..Task::new(&problem, &bounds) };
                 let width = |found: Result<Outcome, PlanError>| found.map_or(u64::MAX, |of| of.schedule.total_width());
                 let pipeline = width(pipelined("", &task, &rooted, &control, |network, root| {
