@@ -118,18 +118,24 @@ impl Shape {
     }
 }
 
-/// The shapes to try, in order. Trees that overlap are there sooner; mirrored ones take fewer steps, and come first
-/// where nobody has a schedule. Where one that is near will do, what is quick comes first.
+/// The shapes to try, in order. Trees that overlap are there sooner, but take more steps: mirrored ones come first where
+/// nobody has a schedule, and would give up once there is one. Where one that is near will do, what is quick comes
+/// first.
 fn shapes(task: &Task<'_>) -> Vec<Shape> {
-    let mut shapes = match (task.problem.groups(), task.incumbent) {
-        (Some(_), _) => vec![Shape::Overlapping],
-        (None, Some(_)) => vec![Shape::Overlapping, Shape::Mirrored],
-        (None, None) => vec![Shape::Mirrored, Shape::Overlapping],
+    let mut shapes = match task.problem.groups() {
+        Some(_) => vec![Shape::Overlapping],
+        None if task.incumbent.is_none() && is_about_volume(task) => vec![Shape::Mirrored, Shape::Overlapping],
+        None => vec![Shape::Overlapping, Shape::Mirrored],
     };
     if task.near.is_some() {
         shapes.sort_by_key(|shape| !shape.is_quick(task.problem));
     }
     shapes
+}
+
+/// Do steps count for nothing but a choice among schedules of the same width?
+fn is_about_volume(task: &Task<'_>) -> bool {
+    task.price.is_none() && task.steps.is_none() && task.max_steps.is_none()
 }
 
 impl Planner for SpanningTrees {

@@ -1,7 +1,8 @@
 //! Mirrored trees: all chunks go up to their roots, then down, in few steps.
 //!
 //! ```text
-//!   a --2--> r --1--> c                a --3--> r --4--> c     chunk 1, of root a ...
+//!   chunk 0, of root r       b --1--> c --2--> r        r --3--> c --4--> b
+//!   chunk 1, of root a       c --1--> r --2--> a        a --3--> r --4--> c
 //! ```
 //!
 //! A rank with few links cannot receive everything from elsewhere, so it is a root more often than others: just often
@@ -16,7 +17,7 @@ mod root_counts;
 mod translation;
 mod widths;
 
-use super::NAME;
+use super::{NAME, is_about_volume};
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::moves::Moves;
@@ -78,9 +79,8 @@ pub(super) fn plan(task: &Task<'_>, control: &Control) -> Result<Outcome, PlanEr
 /// The total width of a schedule by another planner, if the volume alone counts and trees would take long to find:
 /// where it is within 1 % of the bound, or parts are many. Trees that are translated to all ranks are soon found.
 fn already_good(task: &Task<'_>, is_translated: bool) -> Option<u64> {
-    let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
-    let (_, width) = task.incumbent.filter(|_| free)?;
+    let (_, width) = task.incumbent.filter(|_| is_about_volume(task))?;
     let planned_at = if is_translated { task.problem.topology().rank_count() as u64 } else { 1 };
     let close = width * 100 <= least * 101 && arrivals(task.problem) / planned_at > SOME_WORK;
     (task.problem.parts() > FEW_PARTS || close).then_some(width)
