@@ -2,7 +2,6 @@
 
 pub mod account;
 pub mod addition;
-pub mod best;
 pub mod control;
 pub mod cost;
 pub mod error;

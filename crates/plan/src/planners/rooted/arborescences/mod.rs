@@ -51,8 +51,8 @@
 //! # Complexity
 //!
 //! Growing the trees takes O(k * links) searches for up to `k` paths; most are short. Making them shallow takes a fixed
-//! number of moves of O(N) each at most. Trees in time take a fixed number of moves, each of which looks at the links of
-//! the ranks it moves, mostly few; memory for each bundle of parts at every rank, and for each link in every step.
+//! number of moves of O(N) each at most. Trees in time take a fixed number of moves, each of which looks at the links
+//! of the ranks it moves, mostly few; memory for each bundle of parts at every rank, and for each link in every step.
 //!
 //! # Reference
 //!
@@ -70,10 +70,10 @@ mod shallow;
 use fastrand::Rng;
 
 use crate::model::account::StopReason;
-use crate::model::best::Best;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::network::Network;
+use crate::model::planner::best::Best;
 use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;

@@ -34,14 +34,15 @@
 //! The bound says that `2 (N - 1)` vectors must cross the links. A tree up and down takes exactly that many hops, so
 //! only idle links and rounding to whole chunks lose anything. Over the `c` links left to a rank `h` hops from the
 //! farthest, `P` chunks must come in after they can have been everywhere else, and leave while they can still get
-//! everywhere. So the total width is at least `P / c + h - 1`; if ranks have lost several links, this exceeds the bound.
+//! everywhere. So the total width is at least `P / c + h - 1`; if ranks have lost several links, this exceeds the
+//! bound.
 //!
-//! Mirrored: at least twice the hops to and from the rank that is nearest to all; a few more steps reduce the volume. An
-//! intact 4x4x4 torus in 128 parts meets the bound, 21/64, in 12 steps; with a dead cable it does so in 382 parts,
+//! Mirrored: at least twice the hops to and from the rank that is nearest to all; a few more steps reduce the volume.
+//! An intact 4x4x4 torus in 128 parts meets the bound, 21/64, in 12 steps; with a dead cable it does so in 382 parts,
 //! 63/191, and is 1 % above in 192 parts, in less than 20 steps.
 //!
-//! Overlapping: steps of width 1, mostly one more than the larger of both bounds. In 48 parts, a 4x4 torus with two dead
-//! cables takes the 24 of the bound, and so it does with a dead rank.
+//! Overlapping: steps of width 1, mostly one more than the larger of both bounds. In 48 parts, a 4x4 torus with two
+//! dead cables takes the 24 of the bound, and so it does with a dead rank.
 //!
 //! # Complexity
 //!
@@ -59,9 +60,9 @@ mod mirrored;
 mod overlapping;
 
 use crate::model::account::StopReason;
-use crate::model::best::Best;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
+use crate::model::planner::best::Best;
 use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
@@ -118,9 +119,9 @@ impl Shape {
     }
 }
 
-/// The shapes to try, in order. Trees that overlap are there sooner, but take more steps: mirrored ones come first where
-/// nobody has a schedule, and would give up once there is one. Where one that is near will do, what is quick comes
-/// first.
+/// The shapes to try, in order. Trees that overlap are there sooner, but take more steps: mirrored ones come first
+/// where nobody has a schedule, and would give up once there is one. Where one that is near will do, what is quick
+/// comes first.
 fn shapes(task: &Task<'_>) -> Vec<Shape> {
     let mut shapes = match task.problem.groups() {
         Some(_) => vec![Shape::Overlapping],
