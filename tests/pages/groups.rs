@@ -35,7 +35,7 @@ The order of a group's members numbers their chunks, and `--root` counts them, f
 [schedule-format.md](../formats/schedule-format.md#groups) has every rule.
 
 Planners of groups: `negotiated` (all_to_all, scatter, gather); `trees`, in few parts and steps, and `packed_trees`, in
-many parts near the bound (all_gather, reduce_scatter, broadcast, reduce, all_reduce); `overlapping_trees` (all_reduce);
+many parts near the bound (all_gather, reduce_scatter, broadcast, reduce, all_reduce); `spanning_trees` (all_reduce);
 `flood` (barrier); and `smt`, which proves the optimum of small ones (not of all_reduce). On some 30 ranks a linear
 program of trees proves a bound: `synth bound --lp`.
 

@@ -212,13 +212,10 @@ fn few_steps_are_kept_around_random_failures() {
             let least = bound::find(&problem(topology.clone(), kind.clone())).unwrap().least_steps();
             let most = least + rng.u32(..least + 2);
             let stated = Goal { parts: Parts::Fixed(parts), max_steps: Some(most), ..Goal::default() };
-            let by = |name| Goal { planner: Some(planner_named(name).unwrap()), ..stated };
+            let named = Goal { planner: planner_named("arborescences").ok(), ..stated };
             let (steps, width) = figures(&plan_for(&topology, &kind, &stated).unwrap());
-            let (exact, alone) = figures(&plan_for(&topology, &kind, &by("timed_trees")).unwrap());
+            let (exact, alone) = figures(&plan_for(&topology, &kind, &named).unwrap());
             assert!(steps <= most && exact <= most && width <= alone, "seed {seed}, case {case}: {kind:?}");
-            if let Ok(pipeline) = plan_for(&topology, &kind, &by("arborescences")) {
-                assert!(width <= figures(&pipeline).1, "seed {seed}, case {case}: {kind:?} in {most} steps");
-            }
         }
     }
 }

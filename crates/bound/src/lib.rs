@@ -31,7 +31,7 @@ pub use collsynth_lp::{Limit, LpError};
 
 pub use find::{add, find, find_within, findings, findings_within};
 pub use finding::{BoundFinding, Claim};
-pub use flows::flow::{FlowBound, FlowError, FlowLimit, FlowNetwork, flow_bound};
+pub use flows::flow::{FlowBound, FlowError, FlowLimit, flow_bound};
 pub use job::of_job;
 pub use machine::{hops, link_table, period, symmetry};
 pub use time::over_time::over_time;

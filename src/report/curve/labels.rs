@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn no_name_covers_another() {
-        let name = |at: (i32, i32)| (at, "overlapping_trees, 128 parts".to_owned());
+        let name = |at: (i32, i32)| (at, "trivance_bandwidth, 128 parts".to_owned());
         // Close to each other, at the right edge, and alone.
         let named: Vec<_> = (0..7).map(|at| name((300 + 30 * at, 300 + 3 * at))).chain([name((940, 200))]).collect();
         let places = places(&named, (960, 600), &[(800, 0, 960, 100)]);

@@ -148,7 +148,7 @@ fn a_program_that_is_interrupted_proves_nothing() {
     let control = Control::unlimited().with_interrupt(Arc::new(AtomicBool::new(true)));
     assert_eq!(control.limit().check(), Err(LpError::Interrupted));
     assert_eq!(SharperBounds::new(&problem, &cuts, &control).sharp(), &cuts);
-    let goal = Goal { planner: Some(planner_named("lp").unwrap()), ..Goal::default() };
+    let goal = Goal { planner: Some(planner_named("negotiated").unwrap()), ..Goal::default() };
     let stopped = synthesize(problem.topology(), &Kind::AllToAll, &goal, &control);
     assert!(
         match &stopped {

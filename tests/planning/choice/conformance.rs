@@ -221,7 +221,7 @@ fn kinds(ranks: u32) -> [Kind; 11] {
 }
 
 /// Slow planners, and the largest machine each is tried on here.
-const SLOW: &[(&str, usize)] = &[("lp", 12), ("smt", 4)];
+const SLOW: &[(&str, usize)] = &[("smt", 4)];
 
 /// Planners that fold rings or route around them, so that chunks pass ranks that have them already.
 const ROUNDABOUT: &[&str] = &["folded_ring", "mate", "mate_e", "mate_e2", "mate_open", "mate_e_open", "wfr"];

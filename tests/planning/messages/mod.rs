@@ -1,7 +1,7 @@
 //! Plans of an all_to_all and all_to_allv against their target figures.
 
 mod demands;
-mod lp_planner;
 mod smt;
 mod targets;
 mod twisted;
+mod values;

@@ -95,7 +95,7 @@ fn packed_trees_stand_on_the_bound_in_many_parts() {
 
 /// The bound of partitions, and that of a rank with few links: `parts / links + hops - 1`.
 #[test]
-fn overlapping_trees_stand_on_the_bound_in_few_parts() {
+fn spanning_trees_stand_on_the_bound_in_few_parts() {
     let five = [(18, 19), (11, 17), (15, 21), (25, 31), (1, 7)];
     // Extents, dead cables, dead ranks, parts, the least total width, and the units more.
     let cases = [
@@ -108,7 +108,7 @@ fn overlapping_trees_stand_on_the_bound_in_few_parts() {
         (&[6, 6], &five, &[], 67, 35, 1),
     ];
     for (extents, cables, ranks, parts, least, more) in cases {
-        let plan = plan("overlapping_trees", &torus(extents, cables, ranks), Kind::AllReduce, parts).unwrap();
+        let plan = plan("spanning_trees", &torus(extents, cables, ranks), Kind::AllReduce, parts).unwrap();
         assert_eq!(plan.bounds.least_width(parts), least, "{extents:?} {cables:?}");
         let (steps, width) = (plan.schedule.step_count() as u64, plan.schedule.total_width());
         assert!(steps <= width && width <= u64::from(least + more), "{extents:?} {cables:?}: {width}");
@@ -116,15 +116,17 @@ fn overlapping_trees_stand_on_the_bound_in_few_parts() {
 }
 
 #[test]
-fn overlapping_trees_keep_to_the_steps_they_are_asked_for() {
+fn spanning_trees_keep_to_the_steps_they_are_asked_for() {
     let topology = torus(&[4, 4], &[(0, 1)], &[]);
     let steps = |goal: Goal<'_>| plan_for(&topology, &Kind::AllReduce, &goal).map(|plan| plan.schedule.step_count());
-    let few = goal("overlapping_trees", 24);
+    let few = goal("spanning_trees", 24);
     assert_eq!(steps(Goal { steps: Some(16), ..few }), Ok(16));
     assert!(steps(Goal { max_steps: Some(14), ..few }).unwrap() <= 14);
-    let error = steps(Goal { max_steps: Some(11), ..few }).unwrap_err().to_string();
-    assert!(error.contains("fewer than 12 steps"), "{error}");
-    let error = steps(goal("overlapping_trees", 100_000)).unwrap_err().to_string();
+    // Too few for trees that overlap, but not for mirrored ones.
+    assert!(steps(Goal { max_steps: Some(11), ..few }).unwrap() <= 11);
+    let error = steps(Goal { max_steps: Some(7), ..few }).unwrap_err().to_string();
+    assert!(error.contains("fewer than 12 steps") && error.contains("fewer than 8 steps"), "{error}");
+    let error = steps(goal("spanning_trees", 100_000)).unwrap_err().to_string();
     assert!(error.contains("use fewer parts"), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use crate::model::control::Control;
 use crate::model::cost::Price;
 use crate::model::error::PlanError;
-use crate::planners::trees::overlapping_trees::OverlappingTrees;
+use crate::planners::trees::spanning_trees::SpanningTrees;
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
@@ -63,7 +63,7 @@ pub(crate) fn rungs(whole: &Problem, bounds: &Bounds, gap: f64) -> Vec<u32> {
     let most = most_parts(whole, bounds);
     let volume = |parts: u32| {
         let width = bounds.least_width(parts);
-        let overlap = OverlappingTrees::is_worth_its_time(whole, parts, width);
+        let overlap = SpanningTrees::may_overlap(whole, parts, width);
         let ends = if overlap { Ends::Overlapping } else { Ends::Packed };
         f64::from(least_figures(whole, bounds, parts, ends).1) / f64::from(parts)
     };

@@ -5,20 +5,17 @@ use crate::planners::exchange::Exchange;
 use crate::planners::flood::Flood;
 use crate::planners::matching::Matching;
 use crate::planners::mended::Mended;
-use crate::planners::paths::lp::Lp;
-use crate::planners::paths::negotiated::Negotiated;
+use crate::planners::negotiated::Negotiated;
 use crate::planners::published::binary_tree::BinaryTree;
 use crate::planners::published::composed::Composed;
 use crate::planners::published::ring_of_ranks::RingOfRanks;
 use crate::planners::published::rings::Rings;
 use crate::planners::rooted::arborescences::Arborescences;
 use crate::planners::rooted::flow_over_time::FlowOverTime;
-use crate::planners::rooted::timed_trees::TimedTrees;
 #[cfg(feature = "smt")]
 use crate::planners::smt::Smt;
 use crate::planners::template::Template;
 use crate::planners::trees::negotiated::Trees;
-use crate::planners::trees::overlapping_trees::OverlappingTrees;
 use crate::planners::trees::packed_trees::PackedTrees;
 use crate::planners::trees::spanning_trees::SpanningTrees;
 
@@ -34,14 +31,11 @@ pub fn planners() -> &'static [&'static dyn Planner] {
         &Mended,
         &Negotiated,
         &Arborescences,
-        &TimedTrees,
         &PackedTrees,
         &Matching,
         &Trees,
-        &OverlappingTrees,
         &SpanningTrees,
         &Flood,
-        &Lp,
         #[cfg(feature = "smt")]
         SMT,
         &Rings::DIM_ROTATION,

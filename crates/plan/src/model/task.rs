@@ -1,5 +1,7 @@
 //! The input of a planner.
 
+use std::cmp::Ordering;
+
 use crate::model::addition::addition_depth;
 use crate::model::control::budget::Budget;
 use crate::model::cost::Price;
@@ -30,6 +32,8 @@ pub struct Task<'a> {
     pub incumbent: Option<(usize, u64)>,
     /// Seconds that a schedule must beat to be worth anything, where time has a price and there is a plan.
     pub beat: Option<f64>,
+    /// Is only what is quick asked for? A planner that would try several things leaves out those that are not.
+    pub only_quick: bool,
     /// The work that all searches for the same answer may do in vain, if they share it; else each has its own.
     pub budget: Option<&'a Budget>,
     /// Breaks ties and drives random choices: same task and seed, same schedule.
@@ -49,6 +53,7 @@ impl<'a> Task<'a> {
             near: None,
             incumbent: None,
             beat: None,
+            only_quick: false,
             budget: None,
             seed: 0,
         }
@@ -107,24 +112,41 @@ impl<'a> Task<'a> {
     /// Is the first schedule better: cheaper if there are prices, else of less volume, then of fewer steps? Of two that
     /// are equal in both figures, the one whose sums are less deep.
     pub fn prefers(&self, first: &Schedule, second: &Schedule) -> bool {
-        let order = match self.price {
-            Some(price) => price.seconds(self.problem, first).total_cmp(&price.seconds(self.problem, second)),
-            None => self.rank(first).cmp(&self.rank(second)),
-        };
         let figures = |of: &Schedule| (of.step_count(), of.total_width());
+        let order = self.order(figures(first), figures(second));
         let shallower = || addition_depth(self.problem, first) < addition_depth(self.problem, second);
         order.is_lt() || (order.is_eq() && figures(first) == figures(second) && shallower())
     }
 
+    /// Of two pairs of steps and total width, the better one is less.
+    pub(crate) fn order(&self, first: (usize, u64), second: (usize, u64)) -> Ordering {
+        let volume = |width: u64| width as f64 / f64::from(self.problem.parts());
+        match self.price {
+            Some(price) => {
+                let seconds = |(steps, width): (usize, u64)| price.seconds_for(steps, volume(width));
+                seconds(first).total_cmp(&seconds(second))
+            }
+            None => self.rank(first).cmp(&self.rank(second)),
+        }
+    }
+
     /// Less is better: the width if it is not near enough, the steps, the width.
-    fn rank(&self, schedule: &Schedule) -> (u64, usize, u64) {
-        let width = schedule.total_width();
-        (if self.is_near(schedule) { 0 } else { width }, schedule.step_count(), width)
+    fn rank(&self, (steps, width): (usize, u64)) -> (u64, usize, u64) {
+        (if self.is_near_enough(width) { 0 } else { width }, steps, width)
     }
 
     /// Is the schedule near enough to the volume bound?
     pub fn is_near(&self, schedule: &Schedule) -> bool {
-        self.near.is_some_and(|near| schedule.total_width() <= near)
+        self.is_near_enough(schedule.total_width())
+    }
+
+    fn is_near_enough(&self, width: u64) -> bool {
+        self.near.is_some_and(|near| width <= near)
+    }
+
+    /// Has another planner come near enough?
+    pub(crate) fn has_near_incumbent(&self) -> bool {
+        self.incumbent.is_some_and(|(_, width)| self.is_near_enough(width))
     }
 
     /// Does the schedule meet both bounds, in the steps stated?

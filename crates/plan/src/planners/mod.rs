@@ -4,7 +4,7 @@ pub mod exchange;
 pub mod flood;
 pub mod matching;
 pub mod mended;
-pub mod paths;
+pub mod negotiated;
 pub mod published;
 pub mod rooted;
 #[cfg(any(feature = "smt", test))]

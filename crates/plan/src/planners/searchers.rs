@@ -4,7 +4,7 @@ use crate::model::planner::Planner;
 use crate::planners::exchange::Exchange;
 use crate::planners::flood::Flood;
 use crate::planners::matching::Matching;
-use crate::planners::paths::negotiated::Negotiated;
+use crate::planners::negotiated::Negotiated;
 use crate::planners::rooted::arborescences::Arborescences;
 use crate::planners::rooted::flow_over_time::FlowOverTime;
 use crate::planners::template::Template;

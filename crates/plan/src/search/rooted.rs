@@ -1,6 +1,6 @@
 //! Broadcast and reduce alike: chunks spread from the root, and a reduce is read backward in time over reversed links.
 //!
-//! Shared by `pipeline` and [`TimedTrees`](crate::TimedTrees).
+//! Shared by `pipeline` and the trees in time of [`Arborescences`](crate::Arborescences).
 
 use std::ops::Range;
 

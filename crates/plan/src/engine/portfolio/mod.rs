@@ -60,6 +60,7 @@ pub(crate) fn plan_bounded(
         near: effort.near,
         incumbent: None,
         beat: effort.beat,
+        only_quick: effort.only_quick,
         budget: effort.budget,
         seed: goal.seed,
     };

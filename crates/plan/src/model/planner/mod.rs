@@ -1,5 +1,6 @@
 //! The interface of a planner: its trait and its answer.
 
+pub mod best;
 pub mod scope;
 
 use std::fmt;

@@ -34,6 +34,7 @@
 //! Pjesivac-Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing 2007, on pipelined
 //! binary trees and their cost.
 
+use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::network::Network;
@@ -41,8 +42,10 @@ use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner};
 use crate::model::task::Task;
 use crate::search::pipeline::{Arborescence, Parents, pipelined};
+use crate::search::rooted::Rooted;
 use collsynth_bound::pace::Pace;
 use collsynth_core::problem::Problem;
+use collsynth_core::schedule::Schedule;
 use collsynth_core::topology::UNREACHABLE;
 
 /// Broadcast and reduce along the binary tree of rank numbers.
@@ -81,7 +84,11 @@ impl Planner for BinaryTree {
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
-        pipelined(self.name(), task, control, |network, root| {
+        task.steps_or(task.bounds.least_steps())?;
+        let Some(rooted) = Rooted::new(task.problem)? else {
+            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
+        };
+        pipelined(self.name(), task, &rooted, control, |network, root| {
             let parents = binary_tree(task.problem, network, root, control)?;
             // As many parts side by side as the weakest link of the tree carries.
             let tree = Arborescence::new(network, root, parents);

@@ -2,4 +2,3 @@
 
 pub mod arborescences;
 pub mod flow_over_time;
-pub mod timed_trees;

@@ -1,6 +1,5 @@
 //! Planners of chunks that each spread, or are added up, along a tree.
 
 pub mod negotiated;
-pub mod overlapping_trees;
 pub mod packed_trees;
 pub mod spanning_trees;

@@ -17,8 +17,7 @@
 //! # Applies
 //!
 //! All_gather, all_reduce_gathered, broadcast, reduce_scatter and reduce on any topology; broadcast and reduce only
-//! with few parts: [`Arborescences`](crate::Arborescences) plan the others and, in few steps,
-//! [`TimedTrees`](crate::TimedTrees).
+//! with few parts: [`Arborescences`](crate::Arborescences) plan the others.
 //!
 //! # Steps and volume
 //!

@@ -93,6 +93,8 @@ type Routes<S> = <<S as Strategy>::Negotiation as Negotiation>::Routes;
 
 pub(crate) struct Search<'a, S: Strategy> {
     planner: &'static str,
+    /// What is reported besides steps and width, with a comma.
+    label: String,
     task: &'a Task<'a>,
     strategy: &'a S,
     control: &'a Control,
@@ -107,7 +109,22 @@ pub(crate) struct Search<'a, S: Strategy> {
 
 impl<'a, S: Strategy> Search<'a, S> {
     pub fn new(planner: &'static str, task: &'a Task<'a>, strategy: &'a S, control: &'a Control) -> Self {
-        Self { planner, task, strategy, control, best: None, tried: BTreeMap::new(), own: Budget::default(), share: 1 }
+        Self {
+            planner,
+            label: String::new(),
+            task,
+            strategy,
+            control,
+            best: None,
+            tried: BTreeMap::new(),
+            own: Budget::default(),
+            share: 1,
+        }
+    }
+
+    /// Reports what it is a search of, for planners that make several.
+    pub fn of(self, what: &str) -> Self {
+        Self { label: format!("{what}, "), ..self }
     }
 
     /// Searches from this total width up; returns the widths and routes of the best schedule found.
@@ -180,7 +197,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         for round in 0.. {
             let remaining = negotiation.slots().overfull();
             let width: u32 = negotiation.slots().widths().iter().sum();
-            let label = format!("{steps} steps, width {width}");
+            let label = format!("{}{steps} steps, width {width}", self.label);
             self.control.report(Progress { planner: self.planner, attempt: &label, round, remaining });
             if remaining == 0 || self.control.stop().is_some() {
                 break;
@@ -398,7 +415,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         let usual_cap = PRESSURE_CAPS[number as usize % PRESSURE_CAPS.len()];
         let cap = if patience.is_great { PATIENT_CAP } else { usual_cap };
         let start = self.start(steps, width, number, cap, patience.is_great);
-        let label = format!("{steps} steps, width {width}, try {}", number + 1);
+        let label = format!("{}{steps} steps, width {width}, try {}", self.label, number + 1);
         self.control.report(Progress { planner: self.planner, attempt: &label, round: 0, remaining: 0 });
         let mut negotiation = self.strategy.begin(start, &abandon)?;
         let (mut least, mut work_then, mut stale_rounds) = (u64::MAX, 0, 0);

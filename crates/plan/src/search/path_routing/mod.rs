@@ -1,6 +1,5 @@
 //! Paths of messages that negotiate for slots, from the start that a [`Guide`] gives them.
 //!
-//! Shared by the planners [`Negotiated`](crate::Negotiated) and [`Lp`](crate::Lp), which differ in their guides.
 //! `router` finds the cheapest path of a message at given prices, and `paths` holds the paths of a try and moves them
 //! apart, round by round.
 
@@ -46,9 +45,6 @@ pub(crate) trait Guide: Sync {
         steps: usize,
         abandon: &dyn Fn() -> bool,
     ) -> Vec<LiveLink>;
-
-    /// Widths of this sum, each at least 1, if the guide has any advice.
-    fn widths(&self, steps: u32, width: u32) -> Option<Vec<u32>>;
 }
 
 /// Plans by negotiation, starting from the guide's paths.
@@ -132,15 +128,9 @@ impl<'a> Strategy for Routing<'a> {
         Paths::new(self.network, self.messages, start, paths, abandon)
     }
 
-    /// The guide's advice; otherwise as even as possible, with the wider steps first, last, or after the first third.
-    /// If single ranks are the bottleneck, every fourth try keeps the first and last steps as narrow as these ranks can
-    /// use.
+    /// As even as possible, with the wider steps first, last, or after the first third. If single ranks are the
+    /// bottleneck, every fourth try keeps the first and last steps as narrow as these ranks can use.
     fn widths(&self, steps: u32, width: u32, number: u64) -> Vec<u32> {
-        if number.is_multiple_of(2)
-            && let Some(widths) = self.guide.widths(steps, width)
-        {
-            return widths;
-        }
         let (early, late) = self.limits.at(width);
         if number % 4 == 1 && !(early.is_empty() && late.is_empty()) {
             return bounded_widths(width, steps, early, late);

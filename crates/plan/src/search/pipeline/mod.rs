@@ -25,24 +25,20 @@ use crate::model::planner::Outcome;
 use crate::model::task::Task;
 use crate::model::widths::even_widths;
 use crate::search::rooted::Rooted;
-use collsynth_core::schedule::Schedule;
 
 /// Plans a broadcast or reduce through the arborescences that `find` returns for a network and its root, together with
 /// the parts that each of them carries in a step of width 1. The network of a reduce has all links reversed.
 ///
 /// # Errors
 ///
-/// If ranks cannot be reached, or the steps asked for are too few.
+/// If the steps asked for are too few, or time ran out before there was an arborescence.
 pub(crate) fn pipelined(
     planner: &'static str,
     task: &Task<'_>,
+    rooted: &Rooted,
     control: &Control,
     find: impl FnOnce(&Network, u32) -> Option<(u32, Vec<Arborescence>)>,
 ) -> Result<Outcome, PlanError> {
-    task.steps_or(task.bounds.least_steps())?;
-    let Some(rooted) = Rooted::new(task.problem)? else {
-        return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
-    };
     let stopped = || PlanError::Stopped { stopped: control.stop().unwrap_or(StopReason::TimeLimit) };
     let (unit, trees) = find(&rooted.network, rooted.root).ok_or_else(stopped)?;
     let pipeline = Pipeline { unit, depths: trees.iter().map(Arborescence::depth).collect() };

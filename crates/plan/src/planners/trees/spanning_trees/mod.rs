@@ -2,42 +2,47 @@
 //!
 //! # Idea
 //!
-//! Every chunk has its own spanning tree, along which the sum spreads from the root; seen backward in time, over
-//! reversed links, the same tree adds the contributions up. Which rank is the root of how many trees is free.
+//! Every chunk has a root, a tree up to it, along which contributions are added, and a tree down from it, along which
+//! the sum spreads. Which rank is the root of how many chunks is free. All trees negotiate for the same slots (see
+//! `negotiation`), in two shapes:
 //!
 //! ```text
-//!   going up, in reversed time            going down
-//!   a --1--+                              +--3--> a        chunk 0, of root r
-//!   b --1--c --2--> r                  r --2--> c --3--> b
+//!   mirrored        going up                 going down
+//!                   a --1--+                           +--4--> a     the tree down, seen backward in time over
+//!                   b --1--c --2--> r        r --3--> c --4--> b     reversed links, is the tree up
 //!
-//!   a --2--> r --1--> c                a --3--> r --4--> c     chunk 1, of root a ...
+//!   overlapping     steps      0  1  2  3  4  5  6  7
+//!                   chunk 0   <------|------------->                 up before it meets in its root, down from there
+//!                   chunk 2   <------------|------->                 a link carries chunk 0 down and 2 up in turn
 //! ```
 //!
-//! A rank with few links cannot receive everything from elsewhere, so it is a root more often than others: just often
-//! enough that no set of ranks is short of trees (see `root_counts`). Trees up mirror trees down. If links differ from
-//! their opposites, both are planned together, from the same roots. On an intact symmetric torus whose number of ranks
-//! divides the parts, the trees of one rank are planned and translated to all ranks, as in
-//! [`Template`](crate::Template): a slot is then a direction in a step.
+//! Mirrored trees all go up first, then down, in few steps (see `mirrored`). Overlapping ones meet one after another,
+//! evenly spread over the time, so that trees up and trees down keep the links busy together from the first step to the
+//! last: that takes as many steps as the total width, and the fewest parts to come near the bound (see `overlapping`).
+//! The better schedule counts.
 //!
-//! An all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots per rank: a rank
-//! with a dead cable then delays everyone twice.
+//! [`PackedTrees`](crate::PackedTrees) packs first and schedules then, which takes more parts to come as near. An
+//! all-reduce composed of reduce_scatter and all_gather is the special case of equally many roots per rank: a rank with
+//! a dead cable then delays everyone twice.
 //!
 //! # Applies
 //!
-//! All_reduce on any topology, with any failures.
+//! All_reduce, in groups too, on any topology, with any failures. In groups, trees overlap.
 //!
 //! # Steps and volume
 //!
-//! Steps: at least twice the hops to and from the rank that is nearest to all; a few more reduce the volume.
+//! The bound says that `2 (N - 1)` vectors must cross the links. A tree up and down takes exactly that many hops, so
+//! only idle links and rounding to whole chunks lose anything. Over the `c` links left to a rank `h` hops from the
+//! farthest, `P` chunks must come in after they can have been everywhere else, and leave while they can still get
+//! everywhere. So the total width is at least `P / c + h - 1`; if ranks have lost several links, this exceeds the
+//! bound.
 //!
-//! Volume: the bound says that `2 (N - 1)` vectors must cross the links. A tree up and down takes exactly that many
-//! hops, so only idle links and rounding to whole chunks lose anything. An intact 4x4x4 torus in 128 parts meets the
-//! bound, 21/64, in 12 steps; with a dead cable it does so in 382 parts, 63/191, and is 1 % above in 192 parts, in less
-//! than 20 steps.
+//! Mirrored: at least twice the hops to and from the rank that is nearest to all; a few more steps reduce the volume.
+//! An intact 4x4x4 torus in 128 parts meets the bound, 21/64, in 12 steps; with a dead cable it does so in 382 parts,
+//! 63/191, and is 1 % above in 192 parts, in less than 20 steps.
 //!
-//! Over the `c` links left to a rank `h` hops from the farthest, `P` chunks must come in after they can have been
-//! everywhere else, and leave while they can still get everywhere. So the total width is at least `P / c + h - 1`; if
-//! ranks have lost several links, this exceeds the bound.
+//! Overlapping: steps of width 1, mostly one more than the larger of both bounds. In 48 parts, a 4x4 torus with two
+//! dead cables takes the 24 of the bound, and so it does with a dead rank.
 //!
 //! # Complexity
 //!
@@ -46,66 +51,109 @@
 //! # Reference
 //!
 //! Frank, "On disjoint trees and arborescences", 1978: trees with free roots fit in the links exactly as far as the
-//! bound for partitions allows. McMurchie and Ebeling, FPGA 1995, for the prices.
+//! bound for partitions allows. McMurchie and Ebeling, "PathFinder", FPGA 1995, for the prices. Träff, Ripke, Siebert,
+//! Balaji, Thakur and Gropp, "A pipelined algorithm for large, irregular all-gather problems", 2010, and Sanders, Speck
+//! and Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009, overlap up and down along
+//! fixed trees.
 
-mod networks;
-mod packing;
-mod root_counts;
-mod translation;
-mod widths;
+mod mirrored;
+mod overlapping;
 
 use crate::model::account::StopReason;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
-use crate::model::moves::Moves;
-use crate::model::network::{Network, WAIT};
+use crate::model::planner::best::Best;
 use crate::model::planner::scope::Scope;
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
-use crate::search::negotiation::Search;
-use crate::search::tree_routing::RoutedTrees;
-use collsynth_core::collective::ChunkId;
 use collsynth_core::problem::Problem;
-use collsynth_core::schedule::{Op, Schedule};
-use collsynth_core::topology::LinkId;
-use networks::Networks;
-use packing::{Rooting, TreePacking};
-use translation::Translation;
+use collsynth_core::schedule::Schedule;
 
-/// Work that takes a second.
-const SOME_WORK: u64 = 3_000;
-/// More parts than this other planners pack as well, and sooner.
-const FEW_PARTS: u32 = 200;
+/// Of more arrivals each way, or of a greater width, trees take too much memory: 8 bytes in every try and step.
+const MOST_ARRIVALS: u64 = 1 << 26;
+const MOST_WIDTH: u32 = 1 << 14;
+/// Trees, counted at every rank in every step, that overlapping ones are worth their seconds for if other planners have
+/// a schedule.
+const MOST_WORK: u64 = 800_000;
 
 /// The planner of spanning trees.
 ///
 /// ```
 /// use collsynth_plan::{Control, Goal, Parts, SpanningTrees, synthesize};
-/// use collsynth_core::{collective::Kind, topology::Topology};
+/// use collsynth_core::{collective::Kind, topology::{Topology, TopologySpec}};
 ///
-/// let goal = Goal { parts: Parts::Fixed(32), planner: Some(&SpanningTrees), ..Goal::default() };
-/// let plan = synthesize(&Topology::torus(&[4, 4])?, &Kind::AllReduce, &goal, &Control::unlimited())?;
+/// let width = |torus: &Topology, parts| {
+///     let goal = Goal { parts: Parts::Fixed(parts), planner: Some(&SpanningTrees), ..Goal::default() };
+///     synthesize(torus, &Kind::AllReduce, &goal, &Control::unlimited()).map(|plan| plan.schedule.total_width())
+/// };
 /// // 15/32 of the vector, which is the bound: 2 * 15 vectors over 64 links.
-/// assert_eq!(plan.schedule.total_width(), 15);
+/// assert_eq!(width(&Topology::torus(&[4, 4])?, 32)?, 15);
+/// // The bound again: 2 * 15 vectors over 60 links.
+/// assert_eq!(width(&Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1), (8, 9)]))?, 48)?, 24);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SpanningTrees;
 
+const NAME: &str = "spanning_trees";
+
+/// When the trees up of chunks go, beside the trees down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Mirrored,
+    Overlapping,
+}
+
+impl Shape {
+    fn is_quick(self, problem: &Problem) -> bool {
+        match self {
+            Self::Mirrored => mirrored::is_quick(problem),
+            Self::Overlapping => overlapping::is_quick(problem),
+        }
+    }
+
+    fn plan(self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+        match self {
+            Self::Mirrored => mirrored::plan(task, control),
+            Self::Overlapping => overlapping::plan(task, control),
+        }
+    }
+}
+
+/// The shapes to try, in order. Trees that overlap are there sooner, but take more steps: mirrored ones come first
+/// where nobody has a schedule, and would give up once there is one. Where one that is near will do, what is quick
+/// comes first.
+fn shapes(task: &Task<'_>) -> Vec<Shape> {
+    let mut shapes = match task.problem.groups() {
+        Some(_) => vec![Shape::Overlapping],
+        None if task.incumbent.is_none() && is_about_volume(task) => vec![Shape::Mirrored, Shape::Overlapping],
+        None => vec![Shape::Overlapping, Shape::Mirrored],
+    };
+    if task.near.is_some() {
+        shapes.sort_by_key(|shape| !shape.is_quick(task.problem));
+    }
+    shapes
+}
+
+/// Do steps count for nothing but a choice among schedules of the same width?
+fn is_about_volume(task: &Task<'_>) -> bool {
+    task.price.is_none() && task.steps.is_none() && task.max_steps.is_none()
+}
+
 impl Planner for SpanningTrees {
     fn name(&self) -> &'static str {
-        "spanning_trees"
+        NAME
     }
 
     fn summary(&self) -> &'static str {
-        "all_reduce on any network with any failures: trees up and down with free roots"
+        "all_reduce on any network with any failures: trees up and down with free roots, in few steps or few parts"
     }
 
     fn scope(&self) -> Scope {
-        Scope::of(&["all_reduce"])
+        Scope::of(&["all_reduce"]).in_groups(&["all_reduce"])
     }
 
     fn is_quick(&self, problem: &Problem) -> bool {
-        arrivals(problem) <= SOME_WORK
+        overlapping::is_quick(problem) || (problem.groups().is_none() && mirrored::is_quick(problem))
     }
 
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
@@ -115,79 +163,32 @@ impl Planner for SpanningTrees {
         if problem.is_trivial() {
             return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
         }
-        let translation = Translation::new(problem);
-        if let Some(known) = already_good(task, translation.is_some()) {
-            let limit = format!("a total width below {known}, which another planner reached sooner");
-            return Err(PlanError::NotFound { planner: self.name(), limit });
-        }
-        let network = Network::new(problem);
         problem.check_connected()?;
-        let live: Vec<u32> = problem.topology().live_ranks().map(|rank| rank.0).collect();
-        let networks = Networks::new(problem, network, translation.as_ref(), &live);
-        let least = 2 * networks.least_hops();
-        let steps = (task.steps.unwrap_or(0), task.steps.or(task.max_steps));
-        if steps.1.is_some_and(|most| most < least) {
-            let limit = format!("fewer than {least} steps, which is what it takes up to a root and down again");
-            return Err(PlanError::NotFound { planner: self.name(), limit });
+        if arrivals(problem) > MOST_ARRIVALS || task.bounds.least_width(problem.parts()) > MOST_WIDTH {
+            let limit =
+                format!("a total width of {MOST_WIDTH} and {MOST_ARRIVALS} arrivals of a chunk: use fewer parts");
+            return Err(PlanError::NotFound { planner: NAME, limit });
         }
-        let rooting = match &translation {
-            Some(translation) => Rooting::Translated { root: live[0], each: translation.pairs as u32 },
-            None => Rooting::Free,
-        };
-        let packing = TreePacking::new(&networks, problem.parts(), rooting, steps, control);
-        let least_width = packing.least_width(task.bounds.least_width(problem.parts()));
         // The flow LP does not model sums.
-        let task = &Task { sharper: None, ..task.clone() };
-        let search = Search::new(self.name(), task, &packing, control);
-        let (widths, routed, stopped) = search.run(least_width)?;
-        let schedule = write(task, &networks, translation.as_ref(), &widths, &routed);
-        Ok(Outcome::new(schedule, stopped))
-    }
-}
-
-/// The total width of a schedule by another planner, if the volume alone counts and trees would take long to find:
-/// where it is within 1 % of the bound, or parts are many. Trees that are translated to all ranks are soon found.
-fn already_good(task: &Task<'_>, is_translated: bool) -> Option<u64> {
-    let free = task.price.is_none() && task.steps.is_none() && task.max_steps.is_none();
-    let least = u64::from(task.bounds.least_width(task.problem.parts()));
-    let (_, width) = task.incumbent.filter(|_| free)?;
-    let planned_at = if is_translated { task.problem.topology().rank_count() as u64 } else { 1 };
-    let close = width * 100 <= least * 101 && arrivals(task.problem) / planned_at > SOME_WORK;
-    (task.problem.parts() > FEW_PARTS || close).then_some(width)
-}
-
-/// The schedule of the trees up, in reversed time, and down. Idle steps are omitted unless the number of steps is
-/// stated. Only if the search failed does a link carry both in a step, and then they take turns.
-fn write(
-    task: &Task<'_>,
-    networks: &Networks<'_>,
-    translation: Option<&Translation>,
-    widths: &[u32],
-    routed: &RoutedTrees,
-) -> Schedule {
-    let topology = task.problem.topology();
-    let mut moves = Moves::new(widths.len());
-    let trees = routed.specs.iter().zip(routed.arrivals.chunks(topology.rank_count()));
-    for (tree, (spec, arrivals)) in trees.enumerate() {
-        for arrival in arrivals.iter().filter(|arrival| arrival.link != WAIT) {
-            let mut add = |step: usize, op: Op, link: LinkId, pair: usize| match translation {
-                None => moves.add(step, link, op, [ChunkId(pair as u32)]),
-                Some(translation) => {
-                    let images = translation.images(topology, pair as u32, link);
-                    images.for_each(|(link, chunk)| moves.add(step, link, op, [ChunkId(chunk)]));
-                }
-            };
-            let step = usize::from(arrival.step);
-            let pair = |tree: usize| if networks.is_folded() { tree } else { tree / 2 };
-            if spec.network == 0 {
-                add(step, Op::Copy, networks.timed[0].network.ids[arrival.link as usize], pair(tree));
+        let mut best = Best::new(&Task { sharper: None, ..task.clone() });
+        for shape in shapes(task) {
+            if best.is_optimal() {
+                break;
             }
-            if spec.network == 1 || networks.is_folded() {
-                let link = networks.link_up(topology, arrival.link);
-                add(widths.len() - 1 - step, Op::Reduce, link, pair(spec.partner.unwrap_or(tree)));
-            }
+            let waits = task.only_quick || best.task().has_near_incumbent();
+            let is_over = control.stop().is_some() && best.task().incumbent.is_some();
+            best.add(match (waits && !shape.is_quick(problem)) || is_over {
+                true => Err(PlanError::takes_too_long(NAME)),
+                false => shape.plan(best.task(), control),
+            });
         }
+        best.into_outcome()
     }
-    let keeps_idle = task.steps.is_some();
-    moves.write(topology, |step, needed| (needed > 0 || keeps_idle).then_some(widths[step]))
+}
+
+impl SpanningTrees {
+    /// Do trees overlap in this number of parts, about this wide, if other planners have a schedule?
+    pub(crate) fn may_overlap(whole: &Problem, parts: u32, width: u32) -> bool {
+        arrivals(whole) / u64::from(whole.parts()) * u64::from(parts) * u64::from(width) <= MOST_WORK
+    }
 }

@@ -153,10 +153,6 @@ impl Guide for TemplateGuide {
         }
         paths
     }
-
-    fn widths(&self, _: u32, _: u32) -> Option<Vec<u32>> {
-        None
-    }
 }
 
 /// The parts of a message in the template. Of a demand, those of the largest message, but not many: the next chunks of

@@ -1,54 +1,20 @@
-//! Overlapping trees: all-reduce in few parts, near its bound whatever failed.
+//! Overlapping trees: chunks go up and down at the same time, near the bound in few parts.
 //!
-//! # Idea
-//!
-//! Every chunk has a root, a tree up to it and a tree down from it. The chunks meet in their roots one after another,
-//! evenly spread over the time, so that trees up and trees down keep the links busy together from the first step to the
-//! last. All trees negotiate for the same slots (see `negotiation`); up and down need not mirror each other, in time or
-//! in place.
-//!
-//! ```text
-//!   steps      0  1  2  3  4  5  6  7
-//!   chunk 0   <------|------------->          up before it meets in its root, down from there
-//!   chunk 1   <---------|---------->
-//!   chunk 2   <------------|------->          ... a link carries chunk 0 down and chunk 2 up in turn
-//! ```
-//!
-//! Where [`SpanningTrees`](crate::SpanningTrees) mirrors its halves, ranks that lost links must be roots of nearly all
-//! trees, and links elsewhere idle while trees set out. [`PackedTrees`](crate::PackedTrees) packs first and schedules
-//! then, which takes more parts to come as near.
+//! The chunks meet in their roots one after another, evenly spread over the time; up and down need not mirror each
+//! other, in time or in place. Where halves are mirrored, ranks that lost links must be roots of nearly all trees, and
+//! links elsewhere idle while trees set out.
 //!
 //! A rank with few links should be a leaf: a tree that passes through it takes its links twice. So roots are at most a
-//! hop from such a rank in one half of the tries, and near the center in the other.
-//!
-//! # Applies
-//!
-//! All_reduce, in groups too, on any topology, with any failures. Links that carry several chunks at a time add in the
-//! first half of the steps and copy in the second.
-//!
-//! # Steps and volume
-//!
-//! Steps of width 1: a link either adds or copies in a step. At least `P / c + h - 1` of them for `P` chunks, `c` links
-//! of a rank and `h` hops to the farthest, and mostly a unit above the larger of that and the bound: in 48 parts, a 4x4
-//! torus with two dead cables takes the 24 of the bound, and so it does with a dead rank.
-//!
-//! # Complexity
-//!
-//! O(steps * links) to route a tree; a round O(arrivals moved * degree * steps).
-//!
-//! # Reference
-//!
-//! McMurchie and Ebeling, "PathFinder", FPGA 1995, for the prices. Träff, Ripke, Siebert, Balaji, Thakur and Gropp, "A
-//! pipelined algorithm for large, irregular all-gather problems", 2010, and Sanders, Speck and Träff, "Two-tree
-//! algorithms for full bandwidth broadcast, reduction and scan", 2009, overlap up and down along fixed trees.
+//! hop from such a rank in one half of the tries, and near the center in the other. A link either adds or copies in a
+//! step, so steps are 1 wide; links that carry several chunks at a time add in the first half of the steps and copy in
+//! the second.
 
-use crate::model::account::StopReason;
+use super::{MOST_WIDTH, NAME, SpanningTrees};
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::moves::Moves;
 use crate::model::network::{Network, WAIT};
-use crate::model::planner::scope::Scope;
-use crate::model::planner::{Outcome, Planner, arrivals};
+use crate::model::planner::{Outcome, arrivals};
 use crate::model::task::Task;
 use crate::model::widths::even_widths;
 use crate::search::negotiation::{Aim, Search, Start, Strategy};
@@ -58,86 +24,46 @@ use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{Op, Schedule};
 use itertools::Itertools;
 
-/// Trees, counted at every rank in every step: the most of which dozens of tries take a second, that are planned in
-/// one, and that are worth their seconds if other planners have a schedule.
+/// Trees, counted at every rank in every step: the most of which dozens of tries take a second, and that are planned in
+/// one.
 const SMALL_WORK: u64 = 20_000;
 const QUICK_WORK: u64 = 200_000;
-const MOST_WORK: u64 = 800_000;
-/// The most steps, of which some more may be tried, and arrivals each way: 8 bytes each in every try.
-const MOST_STEPS: u32 = 1 << 14;
-const MOST_ARRIVALS: u64 = 1 << 26;
 /// How far the pressure rises: trees settle best when it is high.
 const PRESSURE_CAP: f64 = 20.0;
 
-/// The planner of overlapping trees.
-///
-/// ```
-/// use collsynth_core::{collective::Kind, topology::{Topology, TopologySpec}};
-/// use collsynth_plan::{Control, Goal, OverlappingTrees, Parts, synthesize};
-///
-/// let torus = Topology::new(TopologySpec::torus(&[4, 4]).without_cables(&[(0, 1), (8, 9)]))?;
-/// let goal = Goal { parts: Parts::Fixed(48), planner: Some(&OverlappingTrees), ..Goal::default() };
-/// let plan = synthesize(&torus, &Kind::AllReduce, &goal, &Control::unlimited())?;
-/// // The bound: 2 * 15 vectors over 60 links.
-/// assert_eq!(plan.schedule.total_width(), 24);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct OverlappingTrees;
-
-impl Planner for OverlappingTrees {
-    fn name(&self) -> &'static str {
-        "overlapping_trees"
-    }
-
-    fn summary(&self) -> &'static str {
-        "all_reduce on any network with any failures: trees up and down at the same time"
-    }
-
-    fn scope(&self) -> Scope {
-        Scope::of(&["all_reduce"]).in_groups(&["all_reduce"])
-    }
-
-    fn is_quick(&self, problem: &Problem) -> bool {
-        u64::from(problem.parts()) * arrivals(problem) <= QUICK_WORK
-    }
-
-    fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
-        self.applies(task.problem)?;
-        let problem = task.problem;
-        task.steps_or(task.bounds.least_steps())?;
-        if problem.is_trivial() {
-            return Ok(Outcome::new(Schedule::default(), StopReason::Finished));
-        }
-        let refuse = |limit: String| Err(PlanError::NotFound { planner: self.name(), limit });
-        let overlap = Overlap::new(task)?;
-        let least = overlap.least_width;
-        if task.steps.or(task.max_steps).is_some_and(|most| most < least) {
-            return refuse(format!("fewer than {least} steps, as steps are 1 wide"));
-        }
-        if least > MOST_STEPS || arrivals(problem) > MOST_ARRIVALS {
-            return refuse(format!("{MOST_STEPS} steps and {MOST_ARRIVALS} arrivals of a chunk: use fewer parts"));
-        }
-        if let Some((_, known)) = task.incumbent.filter(|&incumbent| overlap.is_in_vain(incumbent)) {
-            return refuse(format!("a total width below {known}, which another planner reached sooner"));
-        }
-        // The flow LP does not model sums.
-        let task = &Task { sharper: None, ..task.clone() };
-        let least = task.steps.unwrap_or(0).max(least);
-        let (widths, routed, stopped) = Search::new(self.name(), task, &&overlap, control).run(least)?;
-        if !overlap.is_complete(&routed) {
-            return refuse(format!("{} steps in which all chunks reach all ranks", widths.len()));
-        }
-        let schedule = overlap.write(&widths, &routed);
-        task.check_steps(self.name(), schedule.step_count())?;
-        Ok(Outcome::new(schedule, stopped))
-    }
+/// Does planning take about a second?
+pub(super) fn is_quick(problem: &Problem) -> bool {
+    u64::from(problem.parts()) * arrivals(problem) <= QUICK_WORK
 }
 
-impl OverlappingTrees {
-    /// Is it planned in this number of parts, about this wide, if other planners have a schedule?
-    pub(crate) fn is_worth_its_time(whole: &Problem, parts: u32, width: u32) -> bool {
-        arrivals(whole) / u64::from(whole.parts()) * u64::from(parts) * u64::from(width) <= MOST_WORK
+/// Plans an all_reduce on a connected network, in groups too.
+///
+/// # Errors
+///
+/// [`PlanError::NotFound`] if the steps stated are too few, or another planner's schedule is as good.
+pub(super) fn plan(task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+    let refuse = |limit: String| Err(PlanError::NotFound { planner: NAME, limit });
+    let overlap = Overlap::new(task);
+    let least = overlap.least_width;
+    if task.steps.or(task.max_steps).is_some_and(|most| most < least) {
+        return refuse(format!("fewer than {least} steps, as steps are 1 wide"));
     }
+    if least > MOST_WIDTH {
+        return refuse(format!("{MOST_WIDTH} steps: use fewer parts"));
+    }
+    if let Some((_, known)) = task.incumbent.filter(|&incumbent| overlap.is_in_vain(incumbent)) {
+        return refuse(format!("a total width below {known}, which another planner reached sooner"));
+    }
+    let least = task.steps.unwrap_or(0).max(least);
+    let strategy = &overlap;
+    let search = Search::new(NAME, task, &strategy, control).of("overlapping trees");
+    let (widths, routed, stopped) = search.run(least)?;
+    if !overlap.is_complete(&routed) {
+        return refuse(format!("{} steps in which all chunks reach all ranks", widths.len()));
+    }
+    let schedule = overlap.write(&widths, &routed);
+    task.check_steps(NAME, schedule.step_count())?;
+    Ok(Outcome::new(schedule, stopped))
 }
 
 /// The trees of all chunks, and where and when they may meet.
@@ -172,10 +98,9 @@ struct Root {
 }
 
 impl<'a> Overlap<'a> {
-    fn new(task: &'a Task<'a>) -> Result<Self, PlanError> {
+    fn new(task: &'a Task<'a>) -> Self {
         let problem = task.problem;
         let (down, up) = (Network::new(problem), Network::reversed(problem));
-        problem.check_connected()?;
         let (mut meetings, mut targets) = (Vec::new(), Vec::new());
         let has_wide_slots = task.steps.or(task.max_steps).is_some() || down.capacity.iter().any(|&most| most > 1);
         for number in 0..problem.groups().map_or(1, |groups| groups.members().len() as u32) {
@@ -201,7 +126,7 @@ impl<'a> Overlap<'a> {
             timed.least_width(problem.parts(), rank.0)
         });
         let least_width = needed.fold(bound, u32::max);
-        Ok(Self { task, networks, meetings, least_width })
+        Self { task, networks, meetings, least_width }
     }
 
     /// Is a schedule of these steps and this total width known to be as good as any of ours, or nearly so and ours
@@ -213,7 +138,7 @@ impl<'a> Overlap<'a> {
             let seconds = |steps: usize, width: u64| price.seconds_for(steps, width as f64 / parts);
             seconds(least as usize, least) < seconds(steps, width)
         });
-        width <= least || !pays || !OverlappingTrees::is_worth_its_time(problem, problem.parts(), self.least_width)
+        width <= least || !pays || !SpanningTrees::may_overlap(problem, problem.parts(), self.least_width)
     }
 
     fn specs(&self, steps: u32, number: u64) -> Vec<TreeSpec> {
