@@ -266,6 +266,10 @@ def test_jobs_that_are_refused():
     ]:
         with pytest.raises(cs.UsageError, match=words):
             cs.plan_job((4, 4), wrong)
+    with pytest.raises(
+        cs.UsageError, match=r"^plan_job has no option part; did you mean parts\?\nhint: it has parts, "
+    ):
+        cs.plan_job((4, 4), [{"collective": "all_gather"}], part=3)
     job = cs.plan_job((2, 2), [{"collective": "broadcast"}, {"collective": "broadcast", "root": 1}])
     twice = json.loads(job.to_json())
     twice["schedules"][1] = twice["schedules"][0]

@@ -60,14 +60,14 @@ impl RunReport<'_> {
         let bytes = self.bytes();
         if self.problem().collective().kind.has_volume() {
             let (block, dtype) = (self.block, self.dtype);
-            table.remark(
-                "size",
-                format!(
-                    "{}: {} of {block} {dtype}",
-                    collsynth_verify::report::figures::count(bytes as usize, "byte"),
-                    collsynth_verify::report::figures::count(blocks(self.problem()), "block")
-                ),
-            );
+            let size = collsynth_verify::report::figures::count(bytes as usize, "byte");
+            let of = match blocks(self.problem()) {
+                0 => "nothing is demanded".to_owned(),
+                blocks => {
+                    format!("{} of {block} {dtype}", collsynth_verify::report::figures::count(blocks, "block"))
+                }
+            };
+            table.remark("size", format!("{size}: {of}"));
         }
         table.remark("result", self.result());
         let label = |rank| self.problem().topology().numbered_name(rank);
@@ -220,10 +220,16 @@ pub fn bytes_of(problem: &Problem, block: usize, dtype: Dtype) -> u64 {
     (blocks(problem) * block) as u64 * dtype.bytes() as u64
 }
 
-/// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes.
-/// Blocks of failed ranks are not counted.
+/// Does a rank have blocks? None has for a barrier, nor for a demand of nothing between live ranks.
+pub fn has_blocks(problem: &Problem) -> bool {
+    blocks(problem) > 0
+}
+
+/// The elements of a block with which the larger of a rank's two buffers has about this many bytes; 0 only for 0 bytes
+/// or for a demand of nothing. Blocks of failed ranks are not counted.
 pub fn block_for(problem: &Problem, bytes: u64, dtype: Dtype) -> usize {
     let elements = bytes / dtype.bytes() as u64;
     let block = usize::try_from(elements / blocks(problem).max(1) as u64).unwrap_or(usize::MAX);
-    if bytes == 0 { 0 } else { block.max(1) }
+    let is_none = bytes == 0 || problem.collective().kind.has_volume() && !has_blocks(problem);
+    if is_none { 0 } else { block.max(1) }
 }

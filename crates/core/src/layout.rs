@@ -86,7 +86,7 @@ impl<'a> Layout<'a> {
             None => problem.topology().rank_count(),
             Some(groups) => groups.place(rank).map_or(0, |(group, _)| groups.members()[group as usize].len()),
         });
-        let parts = if kind.can_be_cut() { problem.parts() } else { 1 };
+        let parts = problem.chunks_per_block();
         let (mine, theirs) = (kind.before() == Who::Owner, kind.after() == Who::Owner);
         let blocks = |who: Who, one_each: bool| match kind.includes(who, rank) || kind.owners() == 0 && ranks > 0 {
             true if one_each => ranks,

@@ -177,6 +177,12 @@ impl Problem {
         self.collective.parts
     }
 
+    /// Chunks of a block, of which the buffers of a call are made: the parts of a message, shard or vector. A block of
+    /// an all_to_allv, whose demand counts its chunks itself, is one chunk, and so is that of a barrier.
+    pub fn chunks_per_block(&self) -> u32 {
+        if self.collective.kind.can_be_cut() { self.parts() } else { 1 }
+    }
+
     /// The number of chunk ids, those of failed ranks included.
     pub fn chunk_count(&self) -> u32 {
         self.chunk_count

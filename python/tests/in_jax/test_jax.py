@@ -303,6 +303,9 @@ def test_slips_are_named():
     )
     with pytest.raises(cs.UsageError, match="shard the tables over"):
         whole(jnp.zeros((4, 3)), run.tables)
+    constant = jax.shard_map(lambda x: run(x[0], run.tables[:1])[None], mesh=mesh, in_specs=spec, out_specs=spec)
+    with pytest.raises(cs.UsageError, match="are the row of one rank, and a constant\nhint: pass `tables`"):
+        constant(jnp.zeros((4, 3)))
 
 
 def test_an_eager_call_is_compiled_as_one():

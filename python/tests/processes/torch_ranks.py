@@ -141,6 +141,16 @@ def tensors_of_every_sort(_, plans):
     for size in (0, 1, 2):
         assert add(torch.full((size,), mine)).tolist() == [total] * size
     assert add(torch.tensor(mine)).item() == total
+    # One element is contiguous whatever its stride.
+    one = torch.full((1, 2), mine)[:, 0]
+    assert one.stride() == (2,)
+    assert add(one).tolist() == [total]
+    ct.all_reduce(one, group=add)
+    assert one.tolist() == [total]
+    ct.all_gather_into_tensor(torch.empty(ranks * 2)[::2], torch.full((1, 2), mine)[:, 1], group=gather)
+    nothing = torch.empty(0, 3)
+    ct.all_reduce(nothing, group=add)
+    assert nothing.shape == (0, 3)
 
 
 def ranks_that_disagree(rank, plans):
@@ -163,6 +173,32 @@ def ranks_that_disagree(rank, plans):
         next_call_is_right()
     # One that refuses by itself.
     refused(lambda: add([1] if odd else torch.ones(5)), "is a tensor" if odd else "process 1 refused this call")
+    next_call_is_right()
+    # Results have no place in an expanded tensor.
+    expanded = torch.ones(1).expand(3) if odd else torch.ones(3)
+    words = "is expanded: some of its elements are one" if odd else "process 1 refused this call"
+    refused(lambda: ct.all_reduce(expanded, group=add), words)
+    next_call_is_right()
+    refused(
+        lambda: ct.all_reduce(torch.ones(3), op="sum" if odd else dist.ReduceOp.SUM, group=add),
+        "ReduceOp.SUM, not 'sum'" if odd else "process 1 refused this call",
+    )
+    next_call_is_right()
+    # One that lacks the memory.
+    ready = add._ready
+
+    def out_of_memory(call):
+        raise MemoryError
+
+    add._ready = out_of_memory if odd else ready
+    found = None
+    try:
+        add(torch.ones(3))
+    except (MemoryError, cs.UsageError) as error:
+        found = error
+    assert isinstance(found, MemoryError if odd else cs.UsageError)
+    assert odd or "process 1 refused this call" in str(found)
+    add._ready = ready
     next_call_is_right()
 
 
@@ -293,6 +329,8 @@ def uneven(rank, plan, chunk_rows, splits):
     assert torch.equal(y, wanted)
     more = torch.zeros(len(x) + 1, 3)
     refused(lambda: ct.all_to_all_single(y, more, **kept), f"of {len(more)} rows")
+    halves = kept | {"input_split_sizes": [n + 0.5 for n in outgoing]}
+    refused(lambda: ct.all_to_all_single(y, x, **halves), "input splits are whole numbers of rows")
     too_many = kept | {"input_split_sizes": [n + 100 for n in outgoing]}
     refused(lambda: ct.all_to_all_single(y, x, **too_many), "has room for")
     # A receiver that expects a row less than is sent.

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::bench::Bench;
+use crate::support::bench::{Bench, text};
 
 pub const RING: &str = "schedules/ring-all-reduce.json";
 
@@ -176,4 +176,39 @@ fn the_longest_steps_are_shown() {
         assert_eq!(said.lines().filter(of_steps).count(), 10, "{said}");
         assert!(!said.contains('%'), "{said}");
     }
+}
+
+/// Chunks of all collectives of a job are equally large, and a block of an all_to_allv is one chunk.
+#[test]
+fn the_chunks_of_a_job_are_equally_large() {
+    let bench = Bench::new();
+    let ones = "[[0,1,1,1],[1,0,1,1],[1,1,0,1],[1,1,1,0]]";
+    let job = [
+        r#"{"collective":"all_to_all","bytes":"16KiB"}"#.to_owned(),
+        format!(r#"{{"collective":"all_to_allv","demand":{ones},"bytes":"16KiB"}}"#),
+        format!(r#"{{"collective":"all_to_allv","demand":{},"bytes":"16KiB"}}"#, ones.replace('1', "0")),
+        r#"{"collective":"broadcast","bytes":"1KiB"}"#.to_owned(),
+    ];
+    bench.write("j.json", &format!("[{}]", job.join(",")));
+    bench.ended(0, "--torus 4 --job j.json -q -o b.json");
+    let reports: Value = serde_json::from_str(&bench.stdout("run b.json --bytes 1MiB -n 1 --format json")).unwrap();
+    let number = |at: usize, key: &str| reports[at][key].as_u64().expect("a number");
+    let chunk = number(1, "block");
+    assert!(number(0, "parts") > 1, "{reports}");
+    assert_eq!(number(0, "block"), chunk * number(0, "parts"), "{reports}");
+    assert_eq!(number(3, "block"), chunk * number(3, "parts"), "{reports}");
+    // A rank has 4 blocks of all parts there, and here a block for each part of 3 units.
+    assert_eq!((number(0, "bytes"), number(1, "bytes")), (1 << 20, 3 << 18), "{reports}");
+    assert_eq!(number(2, "bytes"), 0, "{reports}");
+}
+
+#[test]
+fn a_demand_of_nothing_has_no_bytes() {
+    let bench = Bench::new();
+    bench.write("d.csv", "0,0\n0,0\n");
+    bench.ended(0, "--torus 2 --collective all_to_allv --demand d.csv -q -o s.json");
+    let output = bench.ended(0, "run s.json -n 1");
+    let (said, noted) = (text(&output.stdout), text(&output.stderr));
+    assert!(said.contains("0 bytes: nothing is demanded"), "{said}");
+    assert_eq!(noted, "", "{said}");
 }

@@ -195,3 +195,19 @@ fn nobody_finishes_a_sum_without_a_rank_that_died() {
         assert!(results.iter().all(|result| result.as_ref().is_err_and(named)), "{results:?}");
     }
 }
+
+#[test]
+fn a_number_that_comes_twice_is_no_other_number() {
+    let schedule = verified(&problem(&[9], Kind::AllReduce, 2));
+    let results = on_transports(&schedule, LONG, |inner| {
+        let fault = (inner.rank() == CULPRIT).then_some(Fault::Duplicate);
+        // It strikes in the exchange after that of digests.
+        let faulty = Faulty { inner, fault, exchanges: SOUND - 1, struck: false };
+        let mut communicator = Communicator::new(faulty, &schedule)?;
+        communicator.agree("--dtype", 1)?;
+        communicator.agree("--repeat", 2)
+    });
+    let errors: Vec<String> = results.iter().filter_map(|result| Some(result.as_ref().err()?.to_string())).collect();
+    assert!(errors.iter().any(|error| error.contains("rank 4 sent a different packet")), "{errors:?}");
+    assert!(errors.iter().all(|error| !error.contains("differs")), "{errors:?}");
+}

@@ -21,7 +21,7 @@ use collsynth_core::topology::RankId;
 
 /// The tag of the packets that compare schedules.
 const DIGESTS: u64 = u64::MAX;
-/// The tag of numbers that callers compare.
+/// The tag of the first number that callers compare; that of the next is one less.
 const AGREED: u64 = u64::MAX - 1;
 
 /// One rank's end of a collective: a transport with a verified schedule or an audited rank program.
@@ -44,6 +44,8 @@ pub struct Communicator<T: Transport> {
     work: Workspace,
     digest: u64,
     calls: u64,
+    /// How many numbers callers have compared.
+    agreed: u64,
     ended: bool,
 }
 
@@ -83,6 +85,7 @@ impl<T: Transport> Communicator<T> {
             work: Workspace::default(),
             digest: runnable.digest(),
             calls: 0,
+            agreed: 0,
             ended: false,
         };
         match communicator.other(DIGESTS, communicator.digest)? {
@@ -98,7 +101,9 @@ impl<T: Transport> Communicator<T> {
     ///
     /// A peer has another number ([`RunError::OtherCall`]) or is unreachable ([`RunError::Start`]).
     pub fn agree(&mut self, what: &'static str, number: u64) -> Result<(), RunError> {
-        match self.other(AGREED, number)? {
+        let tag = AGREED - self.agreed;
+        self.agreed += 1;
+        match self.other(tag, number)? {
             Some(peer) => Err(self.end(RunError::OtherCall { peer, what })),
             None => Ok(()),
         }

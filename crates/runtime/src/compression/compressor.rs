@@ -37,6 +37,9 @@ pub struct Uncompressed(pub ReduceOp);
 /// Eight bits for each number and a scale for each group of 1024, with error feedback: the rounding error is added to
 /// the same element of the next call's buffer, so that over many calls nothing is lost (Seide et al., Interspeech 2014;
 /// Karimireddy et al., ICML 2019).
+///
+/// A group in which a number is not finite, or too large once its error is added, arrives as NaN, all of it, so that
+/// whoever looks for overflow finds it. Its errors stay as they were: the next call is right again.
 #[derive(Clone, Debug, Default)]
 pub struct Quantized {
     residual: Residual,
@@ -47,6 +50,9 @@ pub struct Quantized {
 /// first.
 ///
 /// A number sent takes 6 bytes: 2 for its place, 4 for itself. The residual takes as much memory as a buffer.
+///
+/// Of a group in which numbers are not finite, these alone are sent, the first ones if they are too many, and its
+/// residual stays as it was: the next call is right again.
 #[derive(Clone, Debug)]
 pub struct TopK {
     kept: usize,
@@ -76,17 +82,23 @@ impl TopK {
 }
 
 impl Residual {
-    /// Adds these elements of a buffer to their residuals and returns the sums, which are to be sent now.
-    fn wanted(&mut self, first: usize, elements: &[f32]) -> &mut [f32] {
+    /// The residuals of these elements of a buffer, a group each time.
+    fn groups(&mut self, first: usize, elements: &[f32]) -> impl Iterator<Item = &mut [f32]> {
         if self.0.len() < first + elements.len() {
             self.0.resize(first + elements.len(), 0.0);
         }
-        let wanted = &mut self.0[first..][..elements.len()];
-        for (wanted, element) in wanted.iter_mut().zip(elements) {
-            *wanted += element;
-        }
-        wanted
+        self.0[first..][..elements.len()].chunks_mut(GROUP)
     }
+}
+
+/// Adds elements to their residuals, to what is to be sent now. False if some sum is not finite; nothing is added then.
+fn add_up(residual: &mut [f32], elements: &[f32]) -> bool {
+    let sums = residual.iter().zip(elements).map(|(residual, element)| residual + element);
+    let is_finite = sums.fold(true, |all, sum| all & sum.is_finite());
+    if is_finite {
+        residual.iter_mut().zip(elements).for_each(|(residual, element)| *residual += element);
+    }
+    is_finite
 }
 
 impl<E: Element> Compressor<E> for Uncompressed {
@@ -117,12 +129,18 @@ impl Compressor<f32> for Quantized {
     }
 
     fn compress(&mut self, first: usize, elements: &[f32], bytes: &mut [u8]) {
-        let wanted = self.residual.wanted(first, elements).chunks_mut(GROUP);
-        for (residual, bytes) in wanted.zip(bytes.chunks_mut(GROUP + SCALE_BYTES)) {
-            let largest = residual.iter().fold(0.0_f32, |largest, wanted| largest.max(wanted.abs()));
-            let scale = largest / f32::from(i8::MAX);
+        let groups = self.residual.groups(first, elements).zip(elements.chunks(GROUP));
+        for ((residual, elements), bytes) in groups.zip(bytes.chunks_mut(GROUP + SCALE_BYTES)) {
             let (head, codes) = bytes.split_at_mut(SCALE_BYTES);
-            head.copy_from_slice(&scale.to_le_bytes());
+            if !add_up(residual, elements) {
+                head.copy_from_slice(&f32::NAN.to_ne_bytes());
+                codes.fill(0);
+                continue;
+            }
+            let largest = residual.iter().fold(0.0_f32, |largest, wanted| largest.max(wanted.abs()));
+            // Of the largest number there is, 127 times the scale would be more.
+            let scale = (largest / f32::from(i8::MAX)).min(f32::MAX.next_down() / f32::from(i8::MAX));
+            head.copy_from_slice(&scale.to_ne_bytes());
             for (residual, code) in residual.iter_mut().zip(codes) {
                 let rounded = if scale > 0.0 { (*residual / scale).round() as i8 } else { 0 };
                 *residual -= f32::from(rounded) * scale;
@@ -142,6 +160,11 @@ impl Compressor<f32> for Quantized {
     }
 }
 
+fn write_kept(bytes: &mut [u8], place: u16, value: f32) {
+    bytes[..PLACE_BYTES].copy_from_slice(&place.to_ne_bytes());
+    bytes[PLACE_BYTES..].copy_from_slice(&value.to_ne_bytes());
+}
+
 impl Compressor<f32> for TopK {
     fn bytes(&self, elements: usize) -> usize {
         (elements / GROUP * self.kept(GROUP) + self.kept(elements % GROUP)) * KEPT_BYTES
@@ -149,11 +172,20 @@ impl Compressor<f32> for TopK {
 
     fn compress(&mut self, first: usize, elements: &[f32], bytes: &mut [u8]) {
         let (most, order) = (self.kept, &mut self.order);
-        let wanted = self.residual.wanted(first, elements).chunks_mut(GROUP);
-        for (wanted, bytes) in wanted.zip(bytes.chunks_mut(most * KEPT_BYTES)) {
+        let groups = self.residual.groups(first, elements).zip(elements.chunks(GROUP));
+        for ((wanted, elements), bytes) in groups.zip(bytes.chunks_mut(most * KEPT_BYTES)) {
             let kept = most.min(wanted.len());
             order.clear();
             order.extend(0..wanted.len() as u16);
+            if !add_up(wanted, elements) {
+                let sum = |place: u16| wanted[usize::from(place)] + elements[usize::from(place)];
+                order.sort_by_key(|&place| sum(place).is_finite());
+                for (&place, bytes) in order.iter().zip(bytes.chunks_exact_mut(KEPT_BYTES)) {
+                    let sent = Some(sum(place)).filter(|sum| !sum.is_finite()).unwrap_or(0.0);
+                    write_kept(bytes, place, sent);
+                }
+                continue;
+            }
             if kept < wanted.len() {
                 let size = |place: &u16| wanted[usize::from(*place)].abs();
                 order.select_nth_unstable_by(kept, |one, other| {
@@ -164,8 +196,7 @@ impl Compressor<f32> for TopK {
             order.sort_unstable();
             for (&place, bytes) in order.iter().zip(bytes.chunks_exact_mut(KEPT_BYTES)) {
                 let value = std::mem::take(&mut wanted[usize::from(place)]);
-                bytes[..PLACE_BYTES].copy_from_slice(&place.to_ne_bytes());
-                bytes[PLACE_BYTES..].copy_from_slice(&value.to_ne_bytes());
+                write_kept(bytes, place, value);
             }
         }
     }
@@ -245,5 +276,54 @@ mod tests {
         compressor.compress(0, &[0.0; 5], &mut bytes);
         compressor.decompress(&bytes, &mut elements);
         assert_eq!(elements, [1.0, 0.0, 0.0, 0.0, -2.0]);
+    }
+
+    /// What arrives of these numbers.
+    fn arrived(compressor: &mut impl Compressor<f32>, numbers: &[f32]) -> Vec<f32> {
+        let mut bytes = vec![0; compressor.bytes(numbers.len())];
+        compressor.compress(0, numbers, &mut bytes);
+        let mut elements = vec![9.0; numbers.len()];
+        compressor.decompress(&bytes, &mut elements);
+        elements
+    }
+
+    /// Training that finds one scales its loss down, and goes on.
+    #[test]
+    fn what_is_not_finite_arrives_and_leaves_no_trace() {
+        let numbers: Vec<f32> = (0..1500).map(|at| ((at * 37 % 100) as f32 - 50.0) / 10.0).collect();
+        for bad in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+            for places in [vec![3], vec![1400, 1401], (0..700).collect()] {
+                let group = if places[0] < GROUP { 0..GROUP } else { GROUP..1500 };
+                let mut spoiled = numbers.clone();
+                places.iter().for_each(|&place| spoiled[place] = bad);
+                let not_finite = |found: &[f32]| (0..1500).filter(|&at| !found[at].is_finite()).collect::<Vec<usize>>();
+
+                let mut compressor = Quantized::default();
+                arrived(&mut compressor, &numbers);
+                let before = compressor.residual.0.clone();
+                assert_eq!(not_finite(&arrived(&mut compressor, &spoiled)), group.clone().collect::<Vec<_>>(), "{bad}");
+                assert_eq!(compressor.residual.0[group.clone()], before[group.clone()], "{bad}");
+                let after = arrived(&mut compressor, &numbers);
+                let off = |(one, other): (&f32, &f32)| (one - other).abs();
+                assert!(after.iter().zip(&numbers).map(off).all(|off| off < 0.1), "{bad}: {after:?}");
+
+                let mut compressor = TopK::new(100);
+                arrived(&mut compressor, &numbers);
+                let before = compressor.residual.0.clone();
+                let found = arrived(&mut compressor, &spoiled);
+                assert_eq!(not_finite(&found), places[..places.len().min(100)], "{bad}");
+                assert!(found[group.clone()].iter().all(|number| *number == 0.0 || !number.is_finite()), "{bad}");
+                assert_eq!(compressor.residual.0[group.clone()], before[group], "{bad}");
+                assert_eq!(not_finite(&arrived(&mut compressor, &numbers)), [0; 0], "{bad}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_numbers_stay_finite() {
+        let mut compressor = Quantized::default();
+        let found = arrived(&mut compressor, &[f32::MAX, -f32::MAX, 1.0]);
+        assert!((found[0] / f32::MAX - 1.0).abs() < 1e-6 && found[1] == -found[0], "{found:?}");
+        assert!(compressor.residual.0.iter().all(|left| left.is_finite()), "{found:?}");
     }
 }

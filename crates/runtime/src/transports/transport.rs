@@ -84,8 +84,8 @@ pub enum TransportError {
     #[error("the connection to rank {peer} broke: {source}")]
     Broken { peer: RankId, source: std::io::Error },
     #[error(
-        "rank {peer} sent a different packet than the one due: a packet was lost, or it does not make the same call \
-         with the same type, operation and number of elements"
+        "rank {peer} sent a different packet than the one due: a packet was lost or came twice, or it does not make the \
+         same call with the same type, operation and number of elements"
     )]
     OtherPacket { peer: RankId },
     #[error("a packet of rank {peer} has {found} bytes instead of {expected}")]

@@ -6,18 +6,21 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from .. import _collsynth
 from .._answer.plan import Plan, text_of
 from .._errors import UsageError
 from .._question.groups import Blocks, members_of
-from .._question.names import JobCollective, PlanOptions, Progress, check_options
+from .._question.names import JobCollective, JobOptions, Progress, check_options
+from .._question.signature import with_options
 from .._question.topology import Topology, topology_of
 from .._question.words import option_words, rows_of
 from .asking import call, in_place, machine_words
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .._answer.pages import Page
 
 
@@ -95,17 +98,13 @@ class PlannedJob:
         return f"<PlannedJob: {kinds} on {self.topology}, {self.steps} steps, total width {self.total_width}>"
 
 
+@with_options(JobOptions)
 def plan_job(
     topology: Topology | Sequence[int],
     collectives: Iterable[JobCollective | Mapping[str, Any]],
     *,
-    parts: int | Literal["auto"] | None = None,
-    steps: int | None = None,
-    max_steps: int | None = None,
-    time_limit: float | str | None = None,
-    seed: int = 0,
-    threads: int | None = None,
     progress: Progress | None = None,
+    **options: Unpack[JobOptions],
 ) -> PlannedJob:
     """Plans several collectives that run at once, and has the job judged.
 
@@ -122,12 +121,12 @@ def plan_job(
     """
     from tempfile import TemporaryDirectory
 
+    check_options("plan_job", options, JobOptions)
     machine = topology_of(topology)
     asked = [_asked(machine, number, one) for number, one in enumerate(_mappings(collectives))]
-    options = {"parts": parts, "steps": steps, "max_steps": max_steps, "time_limit": time_limit, "seed": seed}
     with TemporaryDirectory() as folder:
-        words = [*machine_words(machine, folder), *option_words(options, PlanOptions, machine)]
-        text = call(["plan", *words, "--job", "-", "-o", "-", "-q"], {"threads": threads}, json.dumps(asked), progress)
+        words = [*machine_words(machine, folder), *option_words(options, JobOptions, machine)]
+        text = call(["plan", *words, "--job", "-", "-o", "-", "-q"], options, json.dumps(asked), progress)
         text = in_place(text, machine, folder)
     return PlannedJob("the job", text)
 

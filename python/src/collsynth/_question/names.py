@@ -134,6 +134,17 @@ class JobCollective(TypedDict, total=False):
     bytes: Bytes
 
 
+class JobOptions(TypedDict, total=False):
+    """The options of `plan_job`."""
+
+    parts: int | Literal["auto"] | None
+    steps: int | None
+    max_steps: int | None
+    time_limit: Seconds | None
+    seed: int | None
+    threads: int | None
+
+
 class BoundOptions(TypedDict, total=False):
     """The options of `bounds`."""
 

@@ -22,7 +22,8 @@ def call_words(name: str, dtype: object, shape: Sequence[int], digest: str) -> b
 
 def refusal_words(reason: Exception) -> bytes:
     """The words of a process that does not."""
-    return _fitted(_REFUSAL + str(reason).splitlines()[0])
+    lines = str(reason).splitlines() or [type(reason).__name__]
+    return _fitted(_REFUSAL + lines[0])
 
 
 def check(words: Sequence[bytes], mine: int) -> None:

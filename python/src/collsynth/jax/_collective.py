@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 from jax.sharding import Mesh, PartitionSpec
 
 from .._answer.plan import Plan
@@ -36,6 +37,8 @@ class Collective(abc.ABC):
 
     `tables` holds what each rank moves, an array with a row for each rank. Pass it to the mapped function as an
     operand, sharded by `tables_spec`, so that the program stays small; without it they are constants of the program.
+    A compiled program cannot tell rows of another collective whose tables have the same shape, nor rows in another
+    order (sharded over axes in another order than `axis_names`): the data is then wrong.
     """
 
     #: Shape (ranks, numbers), int32.
@@ -69,6 +72,8 @@ class Collective(abc.ABC):
         In groups, rows are those of the members of the rank's own, as many as the largest group has.
         Any type of elements.
         """
+        if isinstance(tables, (np.ndarray, jax.Array)) and not isinstance(tables, Tracer):
+            self._check_constant(tables)
         result: Array = self._compiled(_operand(x), tables)
         return result
 
@@ -155,6 +160,14 @@ class Collective(abc.ABC):
         if math.prod(sizes) != self._plan_tables.ranks:
             shape = "x".join(map(str, sizes))
             raise UsageError(f"axes {self.axis_names} have {shape} places, the plan {self._plan_tables.ranks} ranks")
+
+    def _check_constant(self, tables: Any) -> None:
+        """Refuses a row that is a constant, the same one on every device."""
+        if len(tables) == 1 < self._plan_tables.ranks:
+            raise UsageError(
+                f"tables of shape {tables.shape} are the row of one rank, and a constant",
+                "pass `tables` as an operand of the mapped function, sharded by `tables_spec`, or leave them out",
+            )
 
     def _row(self, tables: Array | None) -> Array:
         if tables is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ import torch.distributed as dist
 
 from .._errors import UsageError
 from .._running.tables import process_of, tables_of
-from ._collective import Call, Collective, check_tensor, flat
+from ._collective import Call, Collective, check_tensor, check_written, flat, in_line
 from ._work import Work
 
 SUM = dist.ReduceOp.SUM
@@ -129,8 +130,13 @@ def _run(group: Any, other: Any = None) -> Collective:
 
 
 def _sums(op: Any) -> None:
-    if op != SUM:
-        raise UsageError(f"plans add up: op is ReduceOp.SUM, not {op}")
+    try:
+        is_sum = op == SUM
+    except TypeError:
+        is_sum = False
+    if not is_sum:
+        stated = repr(op) if isinstance(op, str) else op
+        raise UsageError(f"plans add up: op is ReduceOp.SUM, not {stated}")
 
 
 def _check_root(run: Collective, src: int | None, group_src: int | None) -> None:
@@ -170,17 +176,20 @@ def _check_output(output: Any, x: torch.Tensor, count: int) -> None:
         raise UsageError(f"the output is {output.dtype}, the input {x.dtype}")
     if output.numel() != count:
         raise UsageError(f"the output has {output.numel()} elements, and {count} arrive")
+    check_written("the output", output)
 
 
 def _in_place(tensor: torch.Tensor, run: Collective) -> Call:
     check_tensor("the tensor", tensor)
+    check_written("the tensor", tensor)
     count, tables = tensor.numel(), run._tables
     target = tensor.detach()
     output = torch.empty(tables.output_blocks * count, dtype=tensor.dtype)
 
     def finish() -> torch.Tensor:
         if tables_of(run.plan).has_output(run.rank):
-            whole = output if tables.output_blocks == 1 else output.view(-1, count).sum(dim=0, dtype=tensor.dtype)
+            rows = output.view(tables.output_blocks, count)
+            whole = rows[0] if len(rows) == 1 else rows.sum(dim=0, dtype=tensor.dtype)
             target.copy_(whole.view(tensor.shape))
         return tensor
 
@@ -192,7 +201,7 @@ def _in_place(tensor: torch.Tensor, run: Collective) -> Call:
 def _into(output: torch.Tensor, x: torch.Tensor, count: int, rows: tuple[int, ...] | None, run: Collective) -> Call:
     target = output.detach()
     direct = target.is_contiguous() and not target.is_conj() and not target.is_neg() and not _overlap(target, x)
-    landing = target.view(-1) if direct else torch.empty(target.numel(), dtype=x.dtype)
+    landing = in_line(target) if direct else torch.empty(target.numel(), dtype=x.dtype)
 
     def finish() -> torch.Tensor:
         if not tables_of(run.plan).has_output(run.rank):
@@ -227,6 +236,7 @@ def _uneven(
     chunk_rows: int,
     run: Collective,
 ) -> Call:
+    check_written("the output", output)
     ranks, demand = run._ranks(), run.plan.demand
     assert demand is not None, "the plan is for an all_to_allv"
     if output.dtype != input.dtype or output.shape[1:] != input.shape[1:]:
@@ -260,7 +270,10 @@ class Splits:
 
     def __init__(self, stated: Sequence[int] | None, chunks: Any, chunk_rows: int, rows: int, name: str) -> None:
         room = [count * chunk_rows for count in chunks.tolist()]
-        self.sizes = room if stated is None else [int(split) for split in stated]
+        try:
+            self.sizes = room if stated is None else [index(split) for split in stated]
+        except TypeError:
+            raise UsageError(f"{name} splits are whole numbers of rows, not {stated!r}") from None
         if len(self.sizes) != len(room) or any(split > most for split, most in zip(self.sizes, room, strict=True)):
             raise UsageError(f"{name} splits {self.sizes}: the plan has room for {room} rows")
         if sum(self.sizes) != rows or min(self.sizes) < 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -130,29 +130,38 @@ class Collective:
             call = prepare()
             inference = call.inference or call.output.is_inference()
             if tables_of(self.plan).adds:
-                check_addition(call.input.dtype)
+                check_addition(call.input.dtype, self._tables.tables.kind == "all_reduce_gathered")
         except Exception as error:
             refusal = error
 
         def body() -> Any:
             channel.check()
-            if refusal is not None or call is None:
-                assert refusal is not None, "what is not prepared is refused"
-                channel.refuse(refusal)
-                raise refusal
+            reason, ready = refusal, None
+            context = torch.inference_mode() if inference else torch.no_grad()
+            if call is not None and reason is None:
+                # Whatever may fail, fails before others rely on this process.
+                try:
+                    with context:
+                        ready = self._ready(call)
+                except Exception as error:
+                    reason = error
+            if call is None or ready is None:
+                assert reason is not None, "what is not prepared is refused"
+                channel.refuse(reason)
+                raise reason
             words = agreement.call_words(name, call.input.dtype, call.shape, tables_of(self.plan).digest)
             channel.agree(words)
             if call.splits is not None:
                 found = channel.gather(torch.tensor(call.splits, dtype=torch.int64))
                 agreement.check_splits(*zip(*(one.tolist() for one in found), strict=True))
-            with torch.inference_mode() if inference else torch.no_grad():
-                self._move(call)
+            with context:
+                self._move(call, ready)
                 return call.finish()
 
         return channel.start(body) if async_op and refusal is None else channel.run(body)
 
-    def _move(self, call: Call) -> None:
-        """Runs the steps of the plan."""
+    def _ready(self, call: Call) -> Ready:
+        """The steps of a call, the four arrays that they use, and their bytes."""
         ranges = self._ranges_for(call.count, call.rows)
         size = call.input.element_size()
         most = (ranges.scratch + ranges.stage) * size
@@ -163,11 +172,18 @@ class Collective:
         arrays = (call.input, call.output, own[: ranges.scratch], own[ranges.scratch :])
         # Bytes, so that types that gloo does not know travel too.
         octets = [one.view(torch.uint8) if one.numel() else one for one in arrays]
-        name = f"{self.plan.collective} of {call.input.dtype} {call.shape}"
+        return Ready(ranges, arrays, octets)
 
-        traffic = self._channel.traffic(name, self._peers, octets, size)
+    def _move(self, call: Call, ready: Ready) -> None:
+        """Runs the steps of the plan."""
+        name = f"{self.plan.collective} of {call.input.dtype} {call.shape}"
+        traffic = self._channel.traffic(name, self._peers, ready.octets, call.input.element_size())
         try:
-            ranges.run(arrays, torch.add, traffic)
+            ready.ranges.run(ready.arrays, torch.add, traffic)
+        except BaseException as error:
+            # Others hear of it, and do not wait.
+            self._channel.close(f"a call failed ({name}: {type(error).__name__})")
+            raise
         finally:
             traffic.end()
 
@@ -178,6 +194,14 @@ class Collective:
                 self._ranges.pop(next(iter(self._ranges)))
             found = self._ranges[count, rows] = Ranges(self._tables, count, rows)
         return found
+
+
+class Ready(NamedTuple):
+    """What a call needs to move, made before anything moves."""
+
+    ranges: Ranges
+    arrays: tuple[torch.Tensor, ...]
+    octets: list[torch.Tensor]
 
 
 class Call:
@@ -211,15 +235,33 @@ def check_tensor(name: str, x: Any) -> None:
         raise UsageError(f"{name} is on {x.device}: plans run over gloo, on the CPU")
 
 
-def check_addition(dtype: torch.dtype) -> None:
-    """Refuses a type that PyTorch cannot add."""
+def check_written(name: str, x: torch.Tensor) -> None:
+    """Refuses a tensor that no result can be written to: several of its elements are one in memory."""
+    if any(size > 1 and stride == 0 for size, stride in zip(x.shape, x.stride(), strict=True)):
+        raise UsageError(
+            f"{name} of shape {tuple(x.shape)} is expanded: some of its elements are one in memory, and a result has "
+            "them all",
+            "pass x.clone()",
+        )
+
+
+def check_addition(dtype: torch.dtype, afterwards: bool) -> None:
+    """Refuses a type that PyTorch cannot add, on the way or afterwards."""
     try:
         one = torch.zeros(1, dtype=dtype)
-        torch.add(one, one, out=one)
+        if afterwards:
+            torch.sum(one.view(1, 1), dim=0, dtype=dtype, out=one.clone())
+        else:
+            torch.add(one, one, out=one)
     except RuntimeError:
         raise UsageError(f"this plan adds, and PyTorch has no addition for {dtype} on the CPU") from None
 
 
 def flat(x: torch.Tensor) -> torch.Tensor:
     """The elements one after the other, without a copy where they lie so."""
-    return x.detach().resolve_conj().resolve_neg().contiguous().view(-1)
+    return in_line(x.detach().resolve_conj().resolve_neg().contiguous())
+
+
+def in_line(x: torch.Tensor) -> torch.Tensor:
+    """The same memory as one axis. Where an axis has one element, PyTorch keeps any stride, which bytes do not have."""
+    return x.as_strided((x.numel(),), (1,))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use collsynth::program::Operation;
-use collsynth::report::run::{RunReport, block_for, bytes_of, size_row, sizes_heading};
+use collsynth::report::run::{RunReport, block_for, bytes_of, has_blocks, size_row, sizes_heading};
 use collsynth::runtime::tcp::{self, RankTable, TcpOptions, TcpTransport};
 use collsynth::runtime::{Communicator, Dtype, Group, ReduceOp, RunError, Runnable, Sample, Transport, Trial, threads};
 use collsynth::topology::{RankId, Topology};
@@ -211,8 +211,8 @@ impl RunCommand {
             Runnable::Schedule(schedule) => schedule.schedule.move_count(),
             Runnable::Program(program) => program.operations().iter().map(sent).sum(),
         };
-        let block = block as u64 * self.dtype.bytes() as u64;
-        self.repeat.unwrap_or_else(|| repeats(moves, block / u64::from(runnable.problem().parts())))
+        let block_bytes = block as u64 * self.dtype.bytes() as u64;
+        self.repeat.unwrap_or_else(|| repeats(runnable.problem(), moves, block_bytes))
     }
 
     /// The sizes of a sweep.
@@ -254,7 +254,7 @@ impl RunCommand {
         let size = collsynth::report::figures::bytes(bytes);
         let report = self.measured(runnable, &trial, &|what| ticker.say(format!("running {size}: {what}")))?;
         ticker.finish();
-        if report.bytes() != bytes && runnable.problem().collective().kind.has_volume() {
+        if report.bytes() != bytes && has_blocks(runnable.problem()) {
             note(&format!("note: {}", self.undivided(bytes, "blocks", report.bytes())));
         }
         Ok(report)

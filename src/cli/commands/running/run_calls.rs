@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use collsynth::problem::Problem;
 use collsynth::runtime::{Buffers, Mismatch, Sample, Trial};
 use collsynth::topology::RankId;
 
@@ -21,7 +22,8 @@ const TIMED_BYTES: u64 = 4 << 30;
 const MOST_TIMED: u64 = 20;
 
 /// The number of timed calls unless it is stated, the same on every rank.
-pub fn repeats(moves: usize, chunk_bytes: u64) -> u32 {
+pub fn repeats(problem: &Problem, moves: usize, block_bytes: u64) -> u32 {
+    let chunk_bytes = block_bytes / u64::from(problem.chunks_per_block());
     let moved = (moves as u64).saturating_mul(chunk_bytes).max(1);
     (TIMED_BYTES / moved).clamp(1, MOST_TIMED) as u32
 }
@@ -66,4 +68,23 @@ pub fn outcomes<E: Sample, F>(
         repeated: trial.same_bits(&first[at].output, &again[at].output),
     };
     Ok(steps.into_iter().enumerate().map(outcome).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth::collective::{Collective, Demand, Kind};
+    use collsynth::topology::Topology;
+
+    use super::*;
+
+    #[test]
+    fn a_block_of_a_demand_is_one_chunk() {
+        let problem = |kind, parts| {
+            Problem::new(Topology::torus(&[2]).unwrap(), Collective { kind, parts }).expect("a problem of two ranks")
+        };
+        let demand = Kind::AllToAllV(Demand::new(2, &[0, 64, 64, 0]).expect("a matrix"));
+        // 128 moves of 4 MiB are half a GiB.
+        assert_eq!(repeats(&problem(demand, 64), 128, 4 << 20), 8);
+        assert_eq!(repeats(&problem(Kind::AllToAll, 64), 128, 256 << 20), 8);
+    }
 }

@@ -3,7 +3,7 @@
 use std::thread;
 
 use collsynth::collective::Kind;
-use collsynth::report::run::{RunReport, block_for};
+use collsynth::report::run::{RunReport, block_for, has_blocks};
 use collsynth::runtime::{Runnable, Sample};
 
 use super::run::{MOVE_BYTES, RunCommand};
@@ -26,10 +26,12 @@ impl RunCommand {
     /// Runs several collectives at once. Chunks of all are equally large: as large as lets the largest buffer have the
     /// bytes stated.
     pub(super) fn together<E: Sample>(&self, runnables: &[Runnable<'_>], format: Format) -> Result<Ending, Failure> {
-        let with_volume = runnables.iter().map(|one| one.problem()).filter(|one| one.collective().kind.has_volume());
-        let chunks = with_volume.map(|one| block_for(one, self.bytes, self.dtype) / one.parts() as usize);
+        let problems = || runnables.iter().map(|one| one.problem());
+        let chunks = problems()
+            .filter(|problem| has_blocks(problem))
+            .map(|problem| block_for(problem, self.bytes, self.dtype) / problem.chunks_per_block() as usize);
         let chunk = if self.bytes == 0 { 0 } else { chunks.min().unwrap_or(1).max(1) };
-        let blocks = runnables.iter().map(|one| chunk * one.problem().parts() as usize);
+        let blocks = problems().map(|problem| chunk * problem.chunks_per_block() as usize);
         let mut trials = Vec::new();
         let mut memory = 0_u64;
         for (runnable, block) in runnables.iter().zip(blocks) {
@@ -48,7 +50,7 @@ impl RunCommand {
             threads.into_iter().map(join).collect::<Result<_, Failure>>()
         })?;
         let largest = reports.iter().map(RunReport::bytes).max().unwrap_or(0);
-        if largest != self.bytes && runnables.iter().any(|one| one.problem().collective().kind.has_volume()) {
+        if largest != self.bytes && problems().any(has_blocks) {
             note(&format!("note: {}", self.undivided(self.bytes, "chunks", largest)));
         }
         let text = || {
