@@ -49,6 +49,12 @@ impl PlanError {
     /// kind, or all refusals.
     pub(crate) fn of_all(failures: Vec<Self>) -> Self {
         let refused = |error: &&Self| matches!(error, Self::NotApplicable { .. });
+        let each = |error: Self| match error {
+            // In several ways.
+            Self::NobodyFound { failures } => failures,
+            error => vec![error],
+        };
+        let failures: Vec<Self> = failures.into_iter().flat_map(each).collect();
         // In several numbers of parts, a planner may fail alike.
         let mut tried: Vec<Self> = Vec::new();
         for error in failures.iter().filter(|error| !refused(error)) {
@@ -97,6 +103,10 @@ mod tests {
         let stopped = PlanError::Stopped { stopped: StopReason::TimeLimit };
         assert_eq!(PlanError::of_all(vec![refusal("a"), stopped.clone(), refusal("b")]), stopped);
         assert_eq!(PlanError::of_all(vec![refusal("a")]), refusal("a"));
+        let limit = |limit: &str| PlanError::NotFound { planner: "a", limit: limit.to_owned() };
+        let ways = PlanError::of_all(vec![limit("one"), limit("two")]);
+        let all = PlanError::NobodyFound { failures: vec![limit("one"), limit("two"), limit("three")] };
+        assert_eq!(PlanError::of_all(vec![refusal("b"), ways, limit("three")]), all);
         let nobody = PlanError::of_all(vec![refusal("a"), refusal("b")]).to_string();
         assert_eq!(nobody, "no planner applies:\n  planner `a` does not apply: so\n  planner `b` does not apply: so");
     }
