@@ -82,7 +82,7 @@ impl<'a> Halves<'a> {
     pub fn is_hopeless(&self, task: &Task<'_>) -> Option<u64> {
         let free = task.price.is_none() && task.steps.or(task.max_steps).is_none();
         let (_, known) = task.incumbent.filter(|_| free && self.has_free_roots())?;
-        let least = match self.is_short(task.bounds) {
+        let least = match self.may_overlap(task.bounds) {
             true => task.bounds.least_width(self.problem.parts()).into(),
             false => 2 * u64::from(self.least_width(task.bounds, 0)),
         };
@@ -114,10 +114,17 @@ impl<'a> Halves<'a> {
         self.has_free_roots() && 2 * self.needed(self.least_width(bounds, 0), 0) > u64::from(self.problem.parts())
     }
 
-    /// Are ranks so short of links that no roots let halves meet the bound, one after the other, and can they overlap?
-    pub fn is_short(&self, bounds: &Bounds) -> bool {
-        let free = self.has_free_roots() && matches!((&self.down, &self.up), (Some(_), Up::Mirrored { .. }));
-        free && self.least_width(bounds, 0) > bounds.least_width(self.problem.parts()).div_ceil(2)
+    /// May halves overlap, and would ranks short of links be the roots of most chunks if they did not?
+    pub fn may_overlap(&self, bounds: &Bounds) -> bool {
+        let mirrored = matches!((&self.down, &self.up), (Some(_), Up::Mirrored { .. }));
+        let half = bounds.least_width(self.problem.parts()).div_ceil(2);
+        let beyond = self.own_needs(half, 0).into_iter().map(|need| need.saturating_sub(self.even()));
+        mirrored && self.has_free_roots() && 2 * beyond.map(u64::from).sum::<u64>() > u64::from(self.problem.parts())
+    }
+
+    /// The chunks of which a rank is the root if all are alike.
+    pub fn even(&self) -> u32 {
+        self.problem.parts().div_ceil(self.problem.topology().live_rank_count().max(1) as u32)
     }
 
     /// Are chunks both collected and spread?

@@ -263,8 +263,7 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
         (false, false) => &[],
     };
     let idle = if counts_steps { &IDLE[..1] } else { &IDLE[..] };
-    let is_crowded = halves.is_crowded(task.bounds);
-    let wider: &[u32] = if is_crowded { &WIDER_IF_CROWDED } else { &[] };
+    let wider: &[u32] = if halves.is_crowded(task.bounds) { &WIDER_IF_CROWDED } else { &[] };
     let crowded = wider.iter().map(|&wider| (idle[0], Steps::Any, wider));
     let free = idle.iter().map(|&idle| (idle, Steps::Any, 0));
     let free = free.clone().take(1).chain(crowded).chain(free.skip(1));
@@ -276,7 +275,8 @@ fn attempts(task: &Task<'_>, halves: &Halves<'_>) -> Vec<Attempt> {
     };
     let apart = free.chain(within).cartesian_product(sizes).map(attempt);
     let half = task.bounds.least_width(parts).div_ceil(2);
-    let overlapping = OVERLAPS.iter().filter(|_| is_crowded).map(|&(steps, width, more)| {
+    let may_overlap = halves.may_overlap(task.bounds);
+    let overlapping = OVERLAPS.iter().filter(|_| may_overlap).map(|&(steps, width, more)| {
         let overlap = Some(Extent { steps, width });
         Attempt { doublings: 0, steps: Steps::Any, target: half + more, idle: IDLE[0], overlap }
     });

@@ -60,7 +60,9 @@ impl Overlap {
     /// some link has no opposite.
     pub fn new(problem: &Problem, halves: &Halves<'_>, width: u32, extent: Extent) -> Option<Self> {
         let (Some(network), Up::Mirrored { links }) = (&halves.down, &halves.up) else { return None };
-        let needs = halves.own_needs(width, 0);
+        // What every rank may need is had by roots that are alike.
+        let needs = halves.own_needs(width, 0).into_iter();
+        let needs: Vec<u32> = needs.map(|need| if need > halves.even() { need } else { 0 }).collect();
         let topology = problem.topology();
         let strong: Vec<u32> =
             topology.live_ranks().filter(|rank| needs[rank.index()] == 0).map(|rank| rank.0).collect();
