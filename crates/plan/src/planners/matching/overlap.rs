@@ -1,7 +1,7 @@
 //! Halves that overlap, for ranks short of links.
 //!
-//! In two halves, a rank with five links of six needs 6/5 of the time of the others for either, unless it is the root of
-//! a sixth of the chunks. Many such ranks cannot all be. But they need not pass anything on: their links out have
+//! In two halves, a rank with five links of six needs 6/5 of the time of the others for either, unless it is the root
+//! of a sixth of the chunks. Many such ranks cannot all be. But they need not pass anything on: their links out have
 //! nothing to do in the second half, and their links in have nothing to do in the first. So some chunks, the *early*
 //! ones, are collected and set out before the middle, and as many, the *late* ones, are collected and set out after it:
 //!
@@ -23,8 +23,8 @@
 //!
 //! Each rank knows how many chunks it lacks beyond what its links can bring. Links open towards the ranks that lack
 //! more, so shortage flows from those with few links to their neighbors and on, until it is as low everywhere as the
-//! room of the whole machine allows. Other cables may spread in both directions before the middle: nobody gains or loses
-//! if both are full.
+//! room of the whole machine allows. Other cables may spread in both directions before the middle: nobody gains or
+//! loses if both are full.
 
 use super::deadlines::reach;
 use super::halves::{Halves, Up};
@@ -56,8 +56,8 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
-    /// For halves of this total width. `None` if no rank is short of links, or all are, if there is only one chunk, or if
-    /// some link has no opposite.
+    /// For halves of this total width. `None` if no rank is short of links, or all are, if there is only one chunk, or
+    /// if some link has no opposite.
     pub fn new(problem: &Problem, halves: &Halves<'_>, width: u32, extent: Extent) -> Option<Self> {
         let (Some(network), Up::Mirrored { links }) = (&halves.down, &halves.up) else { return None };
         // What every rank may need is had by roots that are alike.
