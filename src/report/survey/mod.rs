@@ -250,7 +250,7 @@ impl Outcome {
         }
     }
 
-    /// The cells of a schedule that is so much slower.
+    /// The cells of a schedule that takes more volume than the one without failures, by this share.
     fn cells(&self, slower: f64) -> Option<String> {
         let Self::Planned { steps, volume, bound, optimal, job } = self else { return None };
         let bound = bound.as_deref().unwrap_or_default();

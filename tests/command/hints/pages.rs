@@ -1,5 +1,5 @@
-//! Commands in README.md, docs/ and help texts, between backquotes or in blocks for a shell: each is a command line that
-//! the parser takes, and whose options go together. `console` blocks are run besides (`transcripts.rs`).
+//! Commands in README.md, docs/ and help texts, between backquotes or in blocks for a shell: each is a command line
+//! that the parser takes, and whose options go together. `console` blocks are run besides (`transcripts.rs`).
 
 use std::fmt::Write as _;
 use std::fs;

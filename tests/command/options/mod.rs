@@ -7,8 +7,8 @@
 //! things do not count, since they say what was typed and not what was done: the command line in an `origin`, and
 //! times. It is *refused* if the exit code is 2. Otherwise it was ignored, and the test fails, unless [`SILENT`] or
 //! [`HIDDEN`] say why its effect cannot show, or the command ended before (a file that does not hold, no schedule). An
-//! option that is refused alone because it needs others is tried beside these too ([`BESIDE`]), and every option must be
-//! applied in some scene.
+//! option that is refused alone because it needs others is tried beside these too ([`BESIDE`]), and every option must
+//! be applied in some scene.
 
 mod cases;
 

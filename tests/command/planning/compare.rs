@@ -26,8 +26,8 @@ fn tables() {
          --bandwidth x=32GB/s,y=16GB/s --message-bytes 16B..4KiB",
         "compare --torus 4x4 --fail 0,1 --collective broadcast --message-bytes 64B,1MiB --parts 1,8 \
          --planners trees,arborescences,binary_tree,template",
-        "compare --torus 4x4x4 --fail 2,3,x --planners negotiated,mate,mate_e,folded_ring,half_ring --message-bytes 64KiB,1MiB \
-         --baseline mate_e --parts 1,21",
+        "compare --torus 4x4x4 --fail 2,3,x --planners negotiated,mate,mate_e,folded_ring,half_ring \
+         --message-bytes 64KiB,1MiB --baseline mate_e --parts 1,21",
         "compare --torus 3x3 --collective barrier --planners flood,two_wave,ring",
         "compare --sweep dims=3x3,4x4 faults=0,2 --planners negotiated,half_ring --message-bytes 1KiB,1MiB",
     ];

@@ -212,7 +212,8 @@ fn command_lines_quote_names_with_blanks() {
     assert_eq!(got["origin"]["command"], "synth fallbacks get 'my files/set' --fail 0,1");
     let (code, said) = run(&["fallbacks", "get", "my files/set", "--fail", "0,1", "--fail", "2,3"]);
     let hint = format!(
-        "`synth fallbacks build --topology '{topology}' --collective all_gather --cables 1,2 -o 'my files/set-2-cables'`"
+        "`synth fallbacks build --topology '{topology}' --collective all_gather --cables 1,2 \
+         -o 'my files/set-2-cables'`"
     );
     assert!(code == Some(2) && said.contains(&hint), "{said}");
 }

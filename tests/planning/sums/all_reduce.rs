@@ -257,8 +257,8 @@ fn what_begins_around_a_failure_spreads_soon() {
     }
 }
 
-/// Where more ranks are short of links than there are chunks to hang from them, halves one after the other would be 6 to
-/// 12 % above these figures.
+/// Where more ranks are short of links than there are chunks to hang from them, halves one after the other would be 6
+/// to 12 % above these figures.
 #[test]
 fn halves_overlap_where_ranks_are_short_of_links() {
     let cases = [

@@ -11,7 +11,7 @@ use crate::flows::shortest::ShortestPaths;
 
 /// Ranks sampled, where distances from every rank would take long.
 const SAMPLED: usize = 8;
-/// Up to so many ranks, none is left out.
+/// Among at most this many ranks, all are looked at.
 const FEW: usize = 64;
 /// Evidence estimated between two looks at the limit.
 const AT_ONCE: usize = 32;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub fn drawn(all: u64, size: u64, draws: u64, seed: u64) -> Vec<Vec<u32>> {
     let mut dice = fastrand::Rng::with_seed(seed);
     let Some(there_are) = choices(all, size) else {
-        // So many that none is drawn twice but by a miracle.
+        // Too many to number them: draws hardly ever repeat.
         let mut sets = BTreeSet::new();
         while (sets.len() as u64) < draws {
             let mut set = dice.choose_multiple(0..all as u32, size as usize);

@@ -33,7 +33,7 @@ pub fn check_job_size(problems: &[Problem], goal: &JobGoal) -> Result<(), PlanEr
     })
 }
 
-/// Refuses to negotiate so many chunks.
+/// Refuses this many chunks if they are too many to negotiate.
 pub(super) fn check_pairs(problems: &[Problem], chunks: u64) -> Result<(), PlanError> {
     let ranks = problems.first().map_or(0, |problem| problem.machine().rank_count());
     if chunks.saturating_mul(ranks as u64) <= MOST_PAIRS {

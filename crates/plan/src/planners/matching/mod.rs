@@ -53,6 +53,7 @@ mod centers;
 mod deadlines;
 mod halves;
 mod overlap;
+mod room;
 mod spread;
 mod timeline;
 

@@ -161,7 +161,7 @@ impl Overlap {
     }
 }
 
-/// Roots far from each other: of pairs of chunks, and of the last chunk if their number is odd.
+/// The root of each chunk, far from each other: one for each pair, and for the last chunk if their number is odd.
 fn paired(ranks: &[u32], chunks: u32) -> Vec<u32> {
     let pairs = chunks.div_ceil(2) as usize;
     (0..chunks as usize).map(|chunk| ranks[(chunk / 2) * ranks.len() / pairs]).collect()

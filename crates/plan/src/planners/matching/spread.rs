@@ -9,11 +9,11 @@
 //! neighbors of a rank that can spare nothing, and to which they could bring little, take first what it lacks.
 
 use fastrand::Rng;
-use itertools::Itertools;
 
 use super::assignment::Assignment;
 use super::deadlines::Deadlines;
 use super::overlap::Overlap;
+use super::room::Room;
 use crate::model::network::{LiveLink, Network};
 
 /// What to spread.
@@ -72,12 +72,7 @@ struct State<'a> {
     /// Room on the links into each rank that was not used, and that it can spare in the width aimed at.
     idle: Vec<u64>,
     slack: Vec<u64>,
-    /// By link: its capacity in this step, 0 if it is closed.
-    open: Vec<u32>,
-    /// If halves overlap: what the links into each rank can still bring after the middle, and the links used in each
-    /// step before it.
-    future: Vec<i64>,
-    used: Vec<Vec<LiveLink>>,
+    room: Room<'a>,
     /// Arrivals to come.
     left: u64,
     assignment: Assignment,
@@ -116,9 +111,7 @@ impl<'a> State<'a> {
             copies: vec![each as u32; chunks],
             idle: vec![0; ranks],
             slack: Vec::new(),
-            open: task.network.capacity.clone(),
-            future: Vec::new(),
-            used: Vec::new(),
+            room: Room::new(task.network, task.overlap, task.target),
             assignment: Assignment::default(),
         };
         for (number, &root) in task.roots.iter().enumerate() {
@@ -127,13 +120,18 @@ impl<'a> State<'a> {
                 state.set_out(number / each, root);
             }
         }
-        let room: Vec<u64> = (0..ranks as u32).map(|rank| state.room(rank, task.target)).collect();
-        if task.overlap.is_some() {
-            state.future = room.iter().map(|&room| room as i64).collect();
-        }
-        let slack = |(rank, room): (u32, u64)| room.saturating_sub(u64::from(state.missing(rank)));
-        state.slack = (0..).zip(room).map(slack).collect();
+        state.slack = state.spare();
         state
+    }
+
+    /// By rank: what its links can bring beyond the chunks it lacks.
+    fn spare(&self) -> Vec<u64> {
+        self.room.short(&self.lacks()).into_iter().map(|short| (-short).max(0) as u64).collect()
+    }
+
+    /// By rank: the number of chunks it lacks.
+    fn lacks(&self) -> Vec<u32> {
+        (0..self.held.len() as u32).map(|rank| self.missing(rank)).collect()
     }
 
     fn set_out(&mut self, chunk: usize, root: u32) {
@@ -142,7 +140,10 @@ impl<'a> State<'a> {
 
     /// A step, from 0: its width and what arrives. `left` is what is left of the width aimed at.
     fn step(&mut self, number: usize, left: u32, rng: &mut Rng) -> (u32, Vec<(LiveLink, u32)>) {
-        let given = self.task.overlap.and_then(|overlap| self.begin(overlap, number));
+        if let Some(overlap) = self.task.overlap {
+            self.begin(overlap, number);
+        }
+        let given = self.task.overlap.and_then(|overlap| overlap.width(number));
         let is_early = self.task.overlap.is_some_and(|overlap| number < overlap.steps());
         let step = number as u16 + 1;
         let mut choices: Vec<Choice> = self.live.iter().map(|&rank| self.choice(rank)).collect();
@@ -170,7 +171,7 @@ impl<'a> State<'a> {
             self.take(rank, &mut wanted[..first]);
             self.take(rank, &mut wanted[first..]);
             let links = self.task.network.entering(rank);
-            needed = needed.max(self.assignment.needed_width(self.capacities(rank)));
+            needed = needed.max(self.assignment.needed_width(self.room.entering(rank)));
             let before = arrivals.len();
             arrivals.extend(self.assignment.taken().map(|(link, chunk)| (links[link], chunk)));
             let came = (arrivals.len() - before) as u32;
@@ -184,71 +185,34 @@ impl<'a> State<'a> {
             let rank = self.task.network.to[link as usize] as usize;
             self.has[rank * self.words + chunk as usize / 64] |= 1 << (chunk % 64);
         }
-        if let Some(overlap) = self.task.overlap {
-            self.end(overlap, number, width, &arrivals);
-        }
+        self.room.end(number, width, &arrivals);
         (given.unwrap_or(needed), arrivals)
     }
 
-    /// Where halves overlap: what can set out in a step, which links are open, and the width, if it is given.
-    fn begin(&mut self, overlap: &Overlap, number: usize) -> Option<u32> {
-        for (chunk, &root) in overlap.roots.iter().enumerate().filter(|&(chunk, _)| overlap.departure(chunk) == number)
-        {
-            self.set_out(chunk, root);
-        }
-        let (network, given) = (self.task.network, overlap.width(number));
-        match given {
-            Some(width) if number < overlap.steps() => {
-                let short = (0..network.rank_count() as u32).map(|rank| self.short(rank)).collect();
-                self.open = overlap.open(network, width, short);
+    /// Where halves overlap: what sets out in a step, and which links are open.
+    fn begin(&mut self, overlap: &Overlap, number: usize) {
+        for (chunk, &root) in overlap.roots.iter().enumerate() {
+            if overlap.departure(chunk) == number {
+                self.set_out(chunk, root);
             }
-            _ => self.open.copy_from_slice(&network.capacity),
         }
-        let shared = overlap.mirror(number).and_then(|mirror| self.used.get(mirror));
-        for &link in shared.into_iter().flatten().filter(|_| number >= overlap.steps()) {
-            self.open[overlap.opposite(link) as usize] = 0;
-        }
+        self.room.begin(number, &self.lacks());
         if number == 2 * overlap.steps() {
-            self.slack = (0..network.rank_count() as u32).map(|rank| (-self.short(rank)).max(0) as u64).collect();
+            self.slack = self.spare();
             self.idle.fill(0);
-        }
-        given
-    }
-
-    /// Where halves overlap: what a step has used of the room after the middle.
-    fn end(&mut self, overlap: &Overlap, number: usize, width: u32, arrivals: &[(LiveLink, u32)]) {
-        let network = self.task.network;
-        if number < overlap.steps() {
-            let used: Vec<LiveLink> = arrivals.iter().map(|&(link, _)| link).sorted_unstable().dedup().collect();
-            for back in used.iter().map(|&link| overlap.opposite(link) as usize) {
-                self.future[network.to[back] as usize] -= i64::from(width) * i64::from(network.capacity[back]);
-            }
-            self.used.push(used);
-        } else {
-            for rank in 0..self.future.len() {
-                self.future[rank] -= self.room(rank as u32, width) as i64;
-            }
         }
     }
 
     /// Closes links that would not be full: that is a loss, unless the rank needs whatever comes.
     fn close_idle(&mut self, choices: &[Choice], width: u32) {
-        let network = self.task.network;
-        for choice in choices {
-            if self.short(choice.rank) > i64::from(width) {
-                continue;
-            }
+        let (network, short) = (self.task.network, self.room.short(&self.lacks()));
+        for choice in choices.iter().filter(|choice| short[choice.rank as usize] <= i64::from(width)) {
             for (&link, &brings) in network.entering(choice.rank).iter().zip(&choice.by_link) {
                 if brings < width.saturating_mul(network.capacity[link as usize]) {
-                    self.open[link as usize] = 0;
+                    self.room.close(link);
                 }
             }
         }
-    }
-
-    /// The chunks that a rank lacks beyond what its links can bring after the middle.
-    fn short(&self, rank: u32) -> i64 {
-        i64::from(self.missing(rank)) - self.future[rank as usize]
     }
 
     /// Ranks, ascending, each with a neighbor that can spare no idle links in a step of this width, and to which it
@@ -284,15 +248,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The capacities of the links into a rank; 0 if they are closed.
-    fn capacities(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
-        self.task.network.entering(rank).iter().map(|&link| self.open[link as usize])
-    }
-
     fn reset(&mut self, rank: u32, width: u32) {
-        let links = self.task.network.entering(rank).iter();
-        let room = links.map(|&link| width.saturating_mul(self.open[link as usize]));
-        self.assignment.reset(room);
+        self.assignment.reset(self.room.entering(rank).map(|capacity| width.saturating_mul(capacity)));
     }
 
     /// The least width in which all chunks come that must.
@@ -352,7 +309,7 @@ impl<'a> State<'a> {
     }
 
     fn is_open(&self, link: LiveLink) -> bool {
-        self.open[link as usize] > 0
+        self.room.on(link) > 0
     }
 
     /// What the rank at the other end of a link has, as bits.
@@ -370,7 +327,7 @@ impl<'a> State<'a> {
 
     /// What the links into a rank carry in a step.
     fn room(&self, rank: u32, width: u32) -> u64 {
-        self.capacities(rank).map(u64::from).sum::<u64>() * u64::from(width)
+        self.room.entering(rank).map(u64::from).sum::<u64>() * u64::from(width)
     }
 
     fn width(&self, choices: &[Choice], left: u32) -> u32 {
@@ -394,7 +351,7 @@ impl<'a> State<'a> {
         let (network, rank) = (self.task.network, choice.rank as usize);
         let idle = |width: u32| {
             let over = network.entering(choice.rank).iter().zip(&choice.by_link);
-            let brings = over.map(|(&link, &brings)| brings.min(width.saturating_mul(self.open[link as usize])));
+            let brings = over.map(|(&link, &brings)| brings.min(width.saturating_mul(self.room.on(link))));
             let comes = brings.map(u64::from).sum::<u64>().min(choice.chunks);
             self.idle[rank] + self.room(choice.rank, width) - comes
         };

@@ -58,7 +58,7 @@ impl Orders {
 
     /// Orders that are only compared, within a chunk.
     pub(in crate::verify) fn unreported(ranks: usize) -> Self {
-        Self { ranks: narrow(ranks), ..Self::default() }
+        Self { ranks: narrow(ranks), leaves: vec![Hashed::default(); ranks], ..Self::default() }
     }
 
     /// Forgets the trees of a chunk.
@@ -115,10 +115,7 @@ impl Orders {
     }
 
     fn hashed(&self, order: OrderId) -> Hashed {
-        match self.tree(order) {
-            Some(tree) => tree.hashed,
-            None => self.leaves.get(order.0 as usize).copied().unwrap_or_default(),
-        }
+        self.tree(order).map_or_else(|| self.leaves[order.0 as usize], |tree| tree.hashed)
     }
 
     fn hash(&self, what: impl Hash + Copy) -> Hashed {
