@@ -189,6 +189,12 @@ impl Control {
         }
     }
 
+    /// The same where this much time must be left.
+    pub fn stop_before(&self, left: Duration) -> Option<StopReason> {
+        let is_late = || self.deadline.is_some_and(|deadline| Instant::now() + left >= deadline);
+        self.stop().or_else(|| is_late().then_some(StopReason::TimeLimit))
+    }
+
     /// The same as a limit for solvers of linear programs.
     pub fn limit(&self) -> Limit {
         let flag = Arc::clone(&self.interrupted);

@@ -96,6 +96,11 @@ impl Slots {
         self.used.iter().zip(&self.room).map(|(&used, &room)| u64::from(used.saturating_sub(room))).sum()
     }
 
+    /// Chunks that still fit, summed over all slots.
+    pub fn free(&self) -> u64 {
+        self.used.iter().zip(&self.room).map(|(&used, &room)| u64::from(room.saturating_sub(used))).sum()
+    }
+
     /// Ends a round: overfull slots become more expensive for good, and so does overfilling.
     pub fn raise(&mut self) {
         let pressure = (self.pressure * PRESSURE_GROWTH).min(self.most_pressure);
@@ -141,6 +146,16 @@ impl Slots {
         for column in 0..columns {
             let slot = most * columns + column;
             self.room[slot] = self.widths[most].saturating_mul(self.capacity[column]);
+            self.reprice(slot);
+        }
+    }
+
+    /// Gives the steps other widths.
+    pub fn set_widths(&mut self, widths: Vec<u32>) {
+        self.widths = widths;
+        let columns = self.columns();
+        for slot in 0..self.room.len() {
+            self.room[slot] = self.widths[slot / columns].saturating_mul(self.capacity[slot % columns]);
             self.reprice(slot);
         }
     }
