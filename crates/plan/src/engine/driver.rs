@@ -6,12 +6,14 @@ use crate::engine::parts::{as_float, best_parts, reduces_to_all, rungs, shares_v
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::quickest::quickest;
+use crate::engine::together::finer::Finer;
 use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::{Planner, has_many_ranks};
+use crate::model::planner::{Planner, arrivals, has_many_ranks};
+use crate::model::sharper::SharperBounds;
 use crate::planners::matching::Matching;
 use crate::planners::published::composed::Composed;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
@@ -29,12 +31,14 @@ const MOST_CHUNKS_TO_CUT: u64 = 400;
 /// cut in parts up to this number of chunks in all.
 const MOST_PARTS_IN_GROUPS: u32 = 64;
 const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
+/// Arrivals of vectors in groups from which on planning takes seconds for each number of parts.
+const MANY_IN_GROUPS: u64 = 100_000;
 /// The numbers of parts tried.
 const TRIES_IN_GROUPS: usize = 3;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated, in percent.
-const NEAR: i128 = 5;
+const NEAR: i128 = 3;
 /// A composition takes less than a second for this many chunks of this many ranks, multiplied.
 const MOST_CHUNKS_TO_COMPOSE: u64 = 1 << 15;
 /// In this share of the parts that fit, an all_reduce among thousands of ranks is matched and judged within a second.
@@ -90,7 +94,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     if goal.planner.is_some() || !shares_vectors(&whole.collective().kind) {
         let goal = Goal { parts: Parts::Fixed(1), ..*goal };
         return match whole.groups().is_some() && goal.planner.is_none() {
-            true => plan_in_groups(&whole, &goal, control),
+            true => plan_in_groups(&whole, &goal, control).map(|plan| plan_finer(plan, &goal, control)),
             false => plan_problem(whole, &goal, control),
         };
     }
@@ -141,18 +145,49 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         let is_large = is_reduced && has_many_ranks(&whole) && best.is_some();
         let effort = Effort { near, only_quick: was_near || is_large, ..Effort::default() };
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
+        let found = if whole.groups().is_some() { found.map(|plan| plan_finer(plan, goal, control)) } else { found };
         was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
         match found {
             Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) => best = Some(found),
             Err(error) if best.is_none() => return Err(error),
             _ => {}
         }
-        let enough = |plan: &Plan| was_near && (effort.only_quick || is_short(plan));
+        // In groups, more parts over the same routes have been tried.
+        let has_to_do = |plan: &Plan| plan.problem.groups().is_some() && arrivals(&plan.problem) > MANY_IN_GROUPS;
+        let enough = |plan: &Plan| (was_near && (effort.only_quick || is_short(plan))) || has_to_do(plan);
         if best.as_ref().is_some_and(|plan| enough(plan) || is_over(plan)) {
             break;
         }
     }
     Ok(best.expect("there is a number of parts"))
+}
+
+/// The same in more parts over the same routes, if it is not near its bound otherwise.
+fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan {
+    let kind = &plan.problem.collective().kind;
+    if goal.steps.is_some() || goal.max_steps.is_some() || !kind.has_volume() || !kind.can_be_cut() {
+        return plan;
+    }
+    if control.stop().is_some() || is_near(&plan, &plan.bounds) {
+        return plan;
+    }
+    let found = || {
+        let planning = &control.planning(&plan.problem);
+        let least = u64::from(plan.bounds.least_width(plan.problem.parts()));
+        let finer = Finer::new(&plan.problem, &plan.schedule, least, goal.seed, planning)?;
+        let problem = finer.problem().filter(|problem| control.has_time_for(problem))?;
+        let schedule = finer.schedule(&problem, goal.seed, &control.planning(&problem))?;
+        let is_of_all = plan.bounds.volume.as_ref().is_none_or(|bound| bound.scope() == Scope::AnyParts);
+        let bounds = if is_of_all { plan.bounds.clone() } else { sharp(&problem, control).ok()? };
+        Some(Plan { problem, schedule, bounds, ..plan.clone() })
+    };
+    found().filter(|found| better(found, &plan)).unwrap_or(plan)
+}
+
+/// The best bounds of a problem.
+fn sharp(problem: &Problem, control: &Control) -> Result<Bounds, PlanError> {
+    let bounds = control.bounds(problem)?;
+    Ok(SharperBounds::new(problem, &bounds, control).sharp().clone())
 }
 
 /// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole

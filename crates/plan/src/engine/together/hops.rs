@@ -46,10 +46,14 @@ pub fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
     found
 }
 
-/// The moves after each chunk has been split into `pieces`, which all follow its route.
+/// The moves after each chunk has been split into `pieces`, which all follow its route, one after another: in step with
+/// each other, they would all wait for the same links.
 pub fn split(hops: &[Hop], pieces: u32) -> Vec<Hop> {
     let of_chunk = hops.chunk_by(|one, other| one.chunk == other.chunk);
-    let piece = |number: u32| move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), ..*hop };
+    let piece = |number: u32| {
+        let share = move |hop: &Hop| (SHARE * u64::from(number) + hop.share) / u64::from(pieces);
+        move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), share: share(hop), ..*hop }
+    };
     of_chunk.flat_map(|hops| (0..pieces).flat_map(move |number| hops.iter().map(piece(number)))).collect()
 }
 

@@ -52,6 +52,12 @@ impl<'a> Loads<'a> {
         self.change(tree, |load| load - 1);
     }
 
+    fn price_of(&self, tree: &Tree) -> f64 {
+        let mut sum = 0.0;
+        self.joining.demand.visit(tree, |link| sum += self.price[link]);
+        sum
+    }
+
     fn change(&mut self, tree: &Tree, change: impl Fn(u32) -> u32) {
         self.joining.demand.visit(tree, |link| {
             self.load[link] = change(self.load[link]);
@@ -96,7 +102,11 @@ impl Joining<'_> {
             rng.shuffle(&mut order);
             for &number in &order {
                 loads.take(&trees[number]);
-                trees[number] = self.grow(wanted[number], &loads.price, rng)?;
+                let tree = self.grow(wanted[number], &loads.price, rng)?;
+                // Growth is no exact search: what there was may be cheaper.
+                if loads.price_of(&tree) < loads.price_of(&trees[number]) {
+                    trees[number] = tree;
+                }
                 loads.add(&trees[number]);
             }
             let figures = self.figures(&loads.load);
