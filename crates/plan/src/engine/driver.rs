@@ -31,7 +31,7 @@ const MOST_CHUNKS_TO_CUT: u64 = 400;
 /// cut in parts up to this number of chunks in all.
 const MOST_PARTS_IN_GROUPS: u32 = 64;
 const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
-/// Arrivals of vectors in groups from which on planning takes seconds for each number of parts.
+/// Arrivals in groups from which on planning takes seconds for each number of parts.
 const MANY_IN_GROUPS: u64 = 100_000;
 /// The numbers of parts tried.
 const TRIES_IN_GROUPS: usize = 3;
@@ -173,8 +173,7 @@ fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan {
     }
     let found = || {
         let planning = &control.planning(&plan.problem);
-        let least = u64::from(plan.bounds.least_width(plan.problem.parts()));
-        let finer = Finer::new(&plan.problem, &plan.schedule, least, goal.seed, planning)?;
+        let finer = Finer::new(&plan.problem, &plan.schedule, &plan.bounds, goal.seed, planning)?;
         let problem = finer.problem().filter(|problem| control.has_time_for(problem))?;
         let schedule = finer.schedule(&problem, goal.seed, &control.planning(&problem))?;
         let is_of_all = plan.bounds.volume.as_ref().is_none_or(|bound| bound.scope() == Scope::AnyParts);
@@ -213,10 +212,15 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
             break;
         }
         let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let is_long = arrivals(&problem) > MANY_IN_GROUPS;
         let own = control.bounds(&problem)?;
         match plan_bounded(problem, own, goal, Effort { near, ..Effort::default() }, control) {
             Ok(found) if better_in_enough(&found, &best, &bounds) => best = found,
             _ => {}
+        }
+        // More parts over the same routes take less time.
+        if is_long {
+            break;
         }
     }
     Ok(best)
