@@ -13,7 +13,6 @@ use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Planner, arrivals, has_many_ranks};
-use crate::model::sharper::SharperBounds;
 use crate::planners::matching::Matching;
 use crate::planners::published::composed::Composed;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
@@ -177,16 +176,19 @@ fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan {
         let problem = finer.problem().filter(|problem| control.has_time_for(problem))?;
         let schedule = finer.schedule(&problem, goal.seed, &control.planning(&problem))?;
         let is_of_all = plan.bounds.volume.as_ref().is_none_or(|bound| bound.scope() == Scope::AnyParts);
-        let bounds = if is_of_all { plan.bounds.clone() } else { sharp(&problem, control).ok()? };
+        let bounds = if is_of_all { plan.bounds.clone() } else { bounds_in_any_parts(&problem, control).ok()? };
         Some(Plan { problem, schedule, bounds, ..plan.clone() })
     };
     found().filter(|found| better(found, &plan)).unwrap_or(plan)
 }
 
-/// The best bounds of a problem.
-fn sharp(problem: &Problem, control: &Control) -> Result<Bounds, PlanError> {
-    let bounds = control.bounds(problem)?;
-    Ok(SharperBounds::new(problem, &bounds, control).sharp().clone())
+/// The best bounds of a problem that say the same for any number of parts. Metrics over time say more of some parts, but
+/// take longer the more there are.
+fn bounds_in_any_parts(problem: &Problem, control: &Control) -> Result<Bounds, PlanError> {
+    let mut bounds = control.bounds(problem)?;
+    let sharper = control.sharper(problem).filter(|found| found.at_least > bound_of_all(&bounds));
+    bounds.volume = sharper.or(bounds.volume);
+    Ok(bounds)
 }
 
 /// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole
