@@ -91,7 +91,9 @@ pub(crate) fn plan_apart(
         }
         None => (PackedTrees.name(), Some(relayed(task, among, silent)?)),
     };
-    let anew = routes.filter(|_| control.stop().is_none()).map(|routes: Vec<Hop>| {
+    // Without it there would be no schedule yet.
+    let has_to = at_once.is_none();
+    let anew = routes.filter(|_| has_to || control.stop().is_none()).map(|routes: Vec<Hop>| {
         let problems = std::slice::from_ref(task.problem);
         put_together(problems, &[routes], (least, near), task.max_steps, task.seed, control)?.pop()
     });

@@ -15,12 +15,11 @@ use super::overlay::{Overlay, Steps};
 use crate::model::control::Control;
 
 /// What is lost at the ends is to be at most one part in this many of the width.
-const WORTH_MORE_PARTS: u64 = 50;
+const WORTH_MORE_PARTS: u64 = 100;
 /// The most moves to put together, which takes a second or two.
 const MOST_MOVES: usize = 1_000_000;
-
 /// A unit of width is at most one part in this many of it where routes are leveled.
-const FINE: u64 = 100;
+const FINE: u64 = 200;
 
 /// Routes of a plan, to be cut.
 pub(crate) struct Finer {
