@@ -37,7 +37,9 @@ const TRIES_IN_GROUPS: usize = 3;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated, in percent.
-const NEAR: i128 = 3;
+const NEAR: i128 = 5;
+/// The same in groups, whose plans are cut further for it.
+const NEAR_IN_GROUPS: i128 = 3;
 /// A composition takes less than a second for this many chunks of this many ranks, multiplied.
 const MOST_CHUNKS_TO_COMPOSE: u64 = 1 << 15;
 /// In this share of the parts that fit, an all_reduce among thousands of ranks is matched and judged within a second.
@@ -100,7 +102,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     let bounds = control.bounds(&whole)?;
     let is_reduced = reduces_to_all(&whole);
     let fitting = is_reduced.then(|| best_parts(&whole, &bounds, None).0);
-    let rungs = rungs(&whole, &bounds, NEAR as f64 / 100.0);
+    let rungs = rungs(&whole, &bounds, near(&whole) as f64 / 100.0);
     if goal.steps.is_some() || goal.max_steps.is_some() {
         let free = unlimited(&whole, goal, control);
         if let Some(plan) = free.as_ref().filter(|plan| is_near(plan, &bounds)) {
@@ -140,7 +142,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         }
         let bounds = control.bounds(&problem)?;
         // Twice the parts may take far fewer steps, which planners that are quick often find.
-        let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let near = Some(near_width(parts, bound_of_all(&bounds), near(&whole)));
         let is_large = is_reduced && has_many_ranks(&whole) && best.is_some();
         let effort = Effort { near, only_quick: was_near || is_large, ..Effort::default() };
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
@@ -201,7 +203,8 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
         return Ok(best);
     }
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
-    let may_be_near = |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds));
+    let may_be_near =
+        |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS);
     let fewest = (2..=MOST_PARTS_IN_GROUPS).find(may_be_near);
     for parts in std::iter::successors(fewest, |parts| Some(2 * parts)).take(TRIES_IN_GROUPS) {
         let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_IN_GROUPS;
@@ -213,7 +216,7 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
             best.stopped = StopReason::TimeLimit;
             break;
         }
-        let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let near = Some(near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS));
         let is_long = arrivals(&problem) > MANY_IN_GROUPS;
         let own = control.bounds(&problem)?;
         match plan_bounded(problem, own, goal, Effort { near, ..Effort::default() }, control) {
@@ -345,15 +348,20 @@ fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     plan_bounded(problem, bounds, goal, Effort::default(), control)
 }
 
-/// The largest total width within a gap of [`NEAR`] percent above a bound.
-fn near_width(parts: u32, bound: Rational) -> u64 {
-    let width = bound * Rational::new(i128::from(parts) * (100 + NEAR), 100);
+/// The gap that is near enough for a problem, in percent.
+fn near(problem: &Problem) -> i128 {
+    if problem.groups().is_some() { NEAR_IN_GROUPS } else { NEAR }
+}
+
+/// The largest total width within a gap of so many percent above a bound.
+fn near_width(parts: u32, bound: Rational, near: i128) -> u64 {
+    let width = bound * Rational::new(i128::from(parts) * (100 + near), 100);
     u64::try_from(width.floor().to_integer()).unwrap_or(u64::MAX)
 }
 
-/// Is the gap at most [`NEAR`] percent?
+/// Is the gap near enough?
 fn is_near(plan: &Plan, bounds: &Bounds) -> bool {
-    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds))
+    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds), near(&plan.problem))
 }
 
 /// Does the first plan take fewer steps if both are near their bound; else, is it better?

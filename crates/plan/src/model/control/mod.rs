@@ -332,4 +332,18 @@ mod tests {
         control.bounds(&problem.with_parts(5).unwrap()).unwrap();
         assert_eq!(control.known().len(), 1);
     }
+
+    #[test]
+    fn sharper_bounds_are_found_once_for_all_parts() {
+        let torus = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let groups = collsynth_core::collective::Groups::new(vec![[0, 5, 7, 10].map(RankId).to_vec()]).unwrap();
+        let kind = Kind::AllToAll.in_groups(groups);
+        let problem = |parts| Problem::new(torus.clone(), Collective { kind: kind.clone(), parts }).unwrap();
+        let control = Control::unlimited();
+        control.bounds(&problem(1)).unwrap();
+        let found = control.sharper(&problem(1));
+        assert!(found.is_some());
+        assert_eq!(control.known()[0].sharper, Some(found.clone()));
+        assert_eq!(control.sharper(&problem(5)), found);
+    }
 }
