@@ -184,8 +184,8 @@ fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan {
     found().filter(|found| better(found, &plan)).unwrap_or(plan)
 }
 
-/// The best bounds of a problem that say the same for any number of parts. Metrics over time say more of some parts, but
-/// take longer the more there are.
+/// The best bounds of a problem that say the same for any number of parts. Metrics over time say more of some parts,
+/// but take longer the more there are.
 fn bounds_in_any_parts(problem: &Problem, control: &Control) -> Result<Bounds, PlanError> {
     let mut bounds = control.bounds(problem)?;
     let sharper = control.sharper(problem).filter(|found| found.at_least > bound_of_all(&bounds));
