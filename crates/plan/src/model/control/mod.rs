@@ -232,8 +232,8 @@ impl Control {
         Ok(bounds)
     }
 
-    /// A bound on the volume that takes up to a second to find, once for all parts of a problem: that of the flow LP, if
-    /// it has at most [`FlowLimit::UNASKED`] variables after symmetries, or for trees in groups of the tree LP.
+    /// A bound on the volume that takes up to a second to find, once for all parts of a problem: that of the flow LP,
+    /// if it has at most [`FlowLimit::UNASKED`] variables after symmetries, or for trees in groups of the tree LP.
     pub(crate) fn sharper(&self, problem: &Problem) -> Option<VolumeBound> {
         if let Some(found) =
             self.known().iter().find(|known| known.is_of(problem)).and_then(|known| known.sharper.clone())
