@@ -301,3 +301,36 @@ fn vectors_of_many_groups_come_near_their_bound_in_seconds() {
         assert!(above <= most, "{above} with {cables:?}");
     }
 }
+
+/// Whole messages lose as much at the ends of a schedule as they take: cut further, they follow the same routes.
+#[test]
+fn messages_among_few_ranks_are_cut_until_they_come_near_the_bound() {
+    let some = |ranks: &[u32]| vec![ranks.iter().copied().map(RankId).collect::<Vec<_>>()];
+    for (kind, members) in [
+        (Kind::Gather(RankId(0)), some(&[63, 44, 57, 42])),
+        (Kind::AllToAll, some(&[4, 49, 25])),
+        (Kind::AllToAll, rows()),
+        (Kind::AllGather, some(&[5, 8, 9, 60])),
+    ] {
+        let machine = torus(&[4, 4, 4], &[(1, 2), (0, 16), (63, 60)], &[]);
+        let plan = synthesize(&machine, &of(kind.clone(), members, true), &Goal::default(), &Control::unlimited());
+        let plan = plan.unwrap();
+        assert_eq!(verify(&plan.clone().into(), &Options::default()).verdict(), Verdict::Holds);
+        let (_, volume) = steps_and_volume(&plan);
+        let bound = plan.bounds.volume.as_ref().unwrap().at_least;
+        assert!(volume * ratio(100, 1) <= bound * ratio(104, 1), "{}: {volume}, at least {bound}", kind.name());
+    }
+}
+
+/// Blocks lack links of their own: their trees are packed at once, over those of all, in few parts, and cut further.
+#[test]
+fn vectors_of_blocks_that_relay_for_each_other_come_near_their_bound() {
+    let members = groups([4, 4, 8], |[x, y, z]| [x / 2, y / 2, z / 4]);
+    let machine = torus(&[4, 4, 8], &[(0, 1)], &[]);
+    let kind = of(Kind::Broadcast(RankId(0)), members, true);
+    let plan = synthesize(&machine, &kind, &Goal::default(), &Control::unlimited()).unwrap();
+    assert_eq!(verify(&plan.clone().into(), &Options::default()).verdict(), Verdict::Holds);
+    let (_, volume) = steps_and_volume(&plan);
+    let bound = plan.bounds.volume.as_ref().unwrap().at_least;
+    assert!(volume * ratio(100, 1) <= bound * ratio(107, 1), "{volume}, at least {bound}");
+}

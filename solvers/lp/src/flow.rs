@@ -43,7 +43,14 @@ impl Flow {
 ///
 /// [`LpError::Input`] if a symmetry is invalid.
 pub fn least_load_size(network: &Network, symmetries: &[Symmetry]) -> Result<usize, LpError> {
-    Ok(Orbits::new(network, symmetries)?.flows.count())
+    let orbits = Orbits::new(network, symmetries)?;
+    Ok(orbits.flows.representatives().iter().filter(|&&flow| is_variable(network, flow)).count())
+}
+
+/// May there be such a flow: from a node with something to send, over an arc that does not lead back to it?
+fn is_variable(network: &Network, flow: usize) -> bool {
+    let (source, arc) = (flow / network.arcs().len(), flow % network.arcs().len());
+    network.supply(source) > 0.0 && network.arcs()[arc].to != source
 }
 
 /// Routes the demand so as to minimize the maximum load per capacity.
@@ -64,8 +71,7 @@ pub fn least_load(network: &Network, symmetries: &[Symmetry], limit: &Limit) -> 
     let load = model.variable(1.0);
     let mut variable = vec![None; orbits.flows.count()];
     for (class, &flow) in orbits.flows.representatives().iter().enumerate() {
-        let (source, arc) = (flow / arcs.len(), &arcs[flow % arcs.len()]);
-        if network.supply(source) > 0.0 && arc.to != source {
+        if is_variable(network, flow) {
             variable[class] = Some(model.variable(0.0));
         }
     }

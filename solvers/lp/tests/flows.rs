@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use collsynth_lp::{Arc, Limit, LpError, Network, Symmetry, least_load, least_time, least_time_size, least_widths};
+use collsynth_lp::{
+    Arc, Limit, LpError, Network, Symmetry, least_load, least_load_size, least_time, least_time_size, least_widths,
+};
 
 /// The tolerance of the solver.
 const NEAR: f64 = 1e-6;
@@ -48,6 +50,18 @@ fn rings_carry_what_their_bisection_says_with_and_without_symmetry() {
                 assert!(load <= expected + NEAR);
             }
         }
+    }
+}
+
+/// Only what some node sends is counted: 8 arcs of a ring of 5 that do not lead back to it.
+#[test]
+fn the_size_is_that_of_what_is_solved() {
+    for (from, variables) in [(1, 8), (2, 16), (5, 40)] {
+        let demand = (0..25).map(|pair| f64::from(u8::from(pair / 5 < from))).collect();
+        let network = Network::new(5, ring(5, &[]), demand).unwrap();
+        let flow = least_load(&network, &[], &Limit::NONE).unwrap();
+        assert_eq!(least_load_size(&network, &[]), Ok(variables));
+        assert!(flow.variables == variables || flow.variables == variables + 1);
     }
 }
 

@@ -6,12 +6,13 @@ use crate::engine::parts::{as_float, best_parts, reduces_to_all, rungs, shares_v
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::engine::quickest::quickest;
+use crate::engine::together::finer::Finer;
 use crate::model::account::StopReason;
 use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::{Planner, has_many_ranks};
+use crate::model::planner::{Planner, arrivals, has_many_ranks};
 use crate::planners::matching::Matching;
 use crate::planners::published::composed::Composed;
 use collsynth_core::certificate::{Bounds, Rational, Scope};
@@ -29,12 +30,16 @@ const MOST_CHUNKS_TO_CUT: u64 = 400;
 /// cut in parts up to this number of chunks in all.
 const MOST_PARTS_IN_GROUPS: u32 = 64;
 const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
+/// Arrivals in groups from which on planning takes seconds for each number of parts.
+const MANY_IN_GROUPS: u64 = 100_000;
 /// The numbers of parts tried.
 const TRIES_IN_GROUPS: usize = 3;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
 /// A gap that is near enough unless parts are stated, in percent.
 const NEAR: i128 = 5;
+/// The same in groups, whose plans are cut further for it.
+const NEAR_IN_GROUPS: i128 = 3;
 /// A composition takes less than a second for this many chunks of this many ranks, multiplied.
 const MOST_CHUNKS_TO_COMPOSE: u64 = 1 << 15;
 /// In this share of the parts that fit, an all_reduce among thousands of ranks is matched and judged within a second.
@@ -90,14 +95,14 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     if goal.planner.is_some() || !shares_vectors(&whole.collective().kind) {
         let goal = Goal { parts: Parts::Fixed(1), ..*goal };
         return match whole.groups().is_some() && goal.planner.is_none() {
-            true => plan_in_groups(&whole, &goal, control),
+            true => plan_in_groups(&whole, &goal, control).map(|plan| plan_finer(plan, &goal, control)),
             false => plan_problem(whole, &goal, control),
         };
     }
     let bounds = control.bounds(&whole)?;
     let is_reduced = reduces_to_all(&whole);
     let fitting = is_reduced.then(|| best_parts(&whole, &bounds, None).0);
-    let rungs = rungs(&whole, &bounds, NEAR as f64 / 100.0);
+    let rungs = rungs(&whole, &bounds, near(&whole) as f64 / 100.0);
     if goal.steps.is_some() || goal.max_steps.is_some() {
         let free = unlimited(&whole, goal, control);
         if let Some(plan) = free.as_ref().filter(|plan| is_near(plan, &bounds)) {
@@ -137,22 +142,55 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         }
         let bounds = control.bounds(&problem)?;
         // Twice the parts may take far fewer steps, which planners that are quick often find.
-        let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let near = Some(near_width(parts, bound_of_all(&bounds), near(&whole)));
         let is_large = is_reduced && has_many_ranks(&whole) && best.is_some();
         let effort = Effort { near, only_quick: was_near || is_large, ..Effort::default() };
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
+        let found = if whole.groups().is_some() { found.map(|plan| plan_finer(plan, goal, control)) } else { found };
         was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
         match found {
             Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) => best = Some(found),
             Err(error) if best.is_none() => return Err(error),
             _ => {}
         }
-        let enough = |plan: &Plan| was_near && (effort.only_quick || is_short(plan));
+        // In groups, more parts over the same routes have been tried.
+        let has_to_do = |plan: &Plan| plan.problem.groups().is_some() && arrivals(&plan.problem) > MANY_IN_GROUPS;
+        let enough = |plan: &Plan| (was_near && (effort.only_quick || is_short(plan))) || has_to_do(plan);
         if best.as_ref().is_some_and(|plan| enough(plan) || is_over(plan)) {
             break;
         }
     }
     Ok(best.expect("there is a number of parts"))
+}
+
+/// The same in more parts over the same routes, if it is not near its bound otherwise.
+fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan {
+    let kind = &plan.problem.collective().kind;
+    if goal.steps.is_some() || goal.max_steps.is_some() || !kind.has_volume() || !kind.can_be_cut() {
+        return plan;
+    }
+    if control.stop().is_some() || is_near(&plan, &plan.bounds) {
+        return plan;
+    }
+    let found = || {
+        let planning = &control.planning(&plan.problem);
+        let finer = Finer::new(&plan.problem, &plan.schedule, &plan.bounds, goal.seed, planning)?;
+        let problem = finer.problem().filter(|problem| control.has_time_for(problem))?;
+        let schedule = finer.schedule(&problem, goal.seed, &control.planning(&problem))?;
+        let is_of_all = plan.bounds.volume.as_ref().is_none_or(|bound| bound.scope() == Scope::AnyParts);
+        let bounds = if is_of_all { plan.bounds.clone() } else { bounds_in_any_parts(&problem, control).ok()? };
+        Some(Plan { problem, schedule, bounds, ..plan.clone() })
+    };
+    found().filter(|found| better(found, &plan)).unwrap_or(plan)
+}
+
+/// The best bounds of a problem that say the same for any number of parts. Metrics over time say more of some parts,
+/// but take longer the more there are.
+fn bounds_in_any_parts(problem: &Problem, control: &Control) -> Result<Bounds, PlanError> {
+    let mut bounds = control.bounds(problem)?;
+    let sharper = control.sharper(problem).filter(|found| found.at_least > bound_of_all(&bounds));
+    bounds.volume = sharper.or(bounds.volume);
+    Ok(bounds)
 }
 
 /// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole
@@ -165,7 +203,8 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
         return Ok(best);
     }
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
-    let may_be_near = |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds));
+    let may_be_near =
+        |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS);
     let fewest = (2..=MOST_PARTS_IN_GROUPS).find(may_be_near);
     for parts in std::iter::successors(fewest, |parts| Some(2 * parts)).take(TRIES_IN_GROUPS) {
         let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_IN_GROUPS;
@@ -177,11 +216,16 @@ fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result
             best.stopped = StopReason::TimeLimit;
             break;
         }
-        let near = Some(near_width(parts, bound_of_all(&bounds)));
+        let near = Some(near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS));
+        let is_long = arrivals(&problem) > MANY_IN_GROUPS;
         let own = control.bounds(&problem)?;
         match plan_bounded(problem, own, goal, Effort { near, ..Effort::default() }, control) {
             Ok(found) if better_in_enough(&found, &best, &bounds) => best = found,
             _ => {}
+        }
+        // More parts over the same routes take less time.
+        if is_long {
+            break;
         }
     }
     Ok(best)
@@ -304,15 +348,20 @@ fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     plan_bounded(problem, bounds, goal, Effort::default(), control)
 }
 
-/// The largest total width within a gap of [`NEAR`] percent above a bound.
-fn near_width(parts: u32, bound: Rational) -> u64 {
-    let width = bound * Rational::new(i128::from(parts) * (100 + NEAR), 100);
+/// The gap that is near enough for a problem, in percent.
+fn near(problem: &Problem) -> i128 {
+    if problem.groups().is_some() { NEAR_IN_GROUPS } else { NEAR }
+}
+
+/// The largest total width within a gap of so many percent above a bound.
+fn near_width(parts: u32, bound: Rational, near: i128) -> u64 {
+    let width = bound * Rational::new(i128::from(parts) * (100 + near), 100);
     u64::try_from(width.floor().to_integer()).unwrap_or(u64::MAX)
 }
 
-/// Is the gap at most [`NEAR`] percent?
+/// Is the gap near enough?
 fn is_near(plan: &Plan, bounds: &Bounds) -> bool {
-    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds))
+    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds), near(&plan.problem))
 }
 
 /// Does the first plan take fewer steps if both are near their bound; else, is it better?

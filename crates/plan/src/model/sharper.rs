@@ -39,11 +39,9 @@ impl<'a> SharperBounds<'a> {
         }
         self.sharp.get_or_init(|| {
             let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: self.control.limit() };
-            // Without an answer the bounds stay as they are.
-            let finding = bound::flow_bound(self.problem, &limit).ok().and_then(|flow| flow.finding);
-            let finding = finding.or_else(|| bound::tree_bound(self.problem, &limit.solver));
             let mut bounds = self.cheap.clone();
-            if let Some(Claim::Volume(found)) = finding.map(|finding| finding.claim)
+            // Without an answer the bounds stay as they are.
+            if let Some(found) = self.control.sharper(self.problem)
                 && bounds.volume.as_ref().is_none_or(|known| known.at_least < found.at_least)
             {
                 bounds.volume = Some(found);

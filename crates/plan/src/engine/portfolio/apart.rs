@@ -11,9 +11,10 @@
 //!                        8 - x - 10- 11       a line, planned once more
 //! ```
 //!
-//! A group that failures have split is planned alone on the whole machine, its chunks relayed by others. Then, and
-//! where groups differ in how long they take, the routes of all are leveled: chunks of groups that are short of links
-//! leave for those of others, and all moves are [put together](crate::engine::together) anew.
+//! Where a group is split by failures, or short of links, others relay: then trees of all groups are packed at once, in
+//! few parts, and cut further. Then, and where groups differ in how long they take, the routes of all are leveled:
+//! chunks of groups that are short of links leave for those of others, and all moves are
+//! [put together](crate::engine::together) anew.
 //!
 //! # Applies
 //!
@@ -23,6 +24,8 @@
 //! # Complexity
 //!
 //! That of planning each sort of group alone, and O(moves log moves) for each pass that puts them together.
+
+use std::cmp::Reverse;
 
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Collective, Groups};
@@ -41,40 +44,18 @@ use crate::model::control::Control;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Outcome, Planner, arrivals};
 use crate::model::task::Task;
+use crate::planners::trees::packed_trees::PackedTrees;
 
-/// The most groups that are planned on the whole machine.
-const MOST_RELAYED: usize = 16;
+/// Arrivals of vectors above which packing trees of all groups at once takes more than some seconds.
+const MOST_ARRIVALS_AT_ONCE: u64 = 500_000;
 /// Arrivals of messages from which on planning all groups at once takes seconds.
 const MANY_MESSAGES: u64 = 100_000;
 
-/// A group, planned alone.
+/// A group, planned alone over links of its own: a schedule of the chunks of the whole problem, among the ranks of the
+/// whole machine.
 struct Alone {
     planner: &'static str,
-    way: Way,
-}
-
-/// Of the chunks of the whole problem, among the ranks of the whole machine.
-enum Way {
-    /// Over links of the group only.
-    Within(Schedule),
-    /// Over any links.
-    Relayed(Vec<Hop>),
-}
-
-impl Alone {
-    fn within(&self) -> Option<&Schedule> {
-        match &self.way {
-            Way::Within(schedule) => Some(schedule),
-            Way::Relayed(_) => None,
-        }
-    }
-
-    fn hops(&self, problem: &Problem) -> Vec<Hop> {
-        match &self.way {
-            Way::Within(schedule) => hops(problem, schedule),
-            Way::Relayed(hops) => hops.clone(),
-        }
-    }
+    schedule: Schedule,
 }
 
 /// Plans each group by itself; also the name of the planner that planned the first. `None` if some group cannot be
@@ -93,18 +74,26 @@ pub(crate) fn plan_apart(
     if !are_vectors && arrivals(task.problem) < MANY_MESSAGES {
         return None;
     }
-    let groups = planned(task, groups, among, only_quick, &control.without_listeners())?;
-    let planner = groups.first()?.planner;
-    let at_once = groups.iter().map(Alone::within).collect::<Option<Vec<_>>>().map(|groups| merged(&groups));
+    let silent = &control.without_listeners();
+    let groups = planned(task, groups, among, only_quick, silent);
+    let at_once = groups.as_ref().map(|groups| merged(groups));
     if !are_vectors {
         let optimal = at_once.filter(|schedule| task.is_optimal(schedule))?;
-        return Some((planner, Outcome::new(optimal, StopReason::Finished)));
+        return Some((groups?.first()?.planner, Outcome::new(optimal, StopReason::Finished)));
     }
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
     let near = task.near.unwrap_or(least);
     let enough = at_once.as_ref().is_some_and(|schedule| schedule.total_width() <= near.max(least));
-    let anew = (!enough && control.stop().is_none()).then(|| {
-        let routes = groups.iter().flat_map(|group| group.hops(task.problem)).collect();
+    let (planner, routes) = match &groups {
+        Some(groups) => {
+            let hops_of = |group: &Alone| hops(task.problem, &group.schedule);
+            (groups.first()?.planner, (!enough).then(|| groups.iter().flat_map(hops_of).collect()))
+        }
+        None => (PackedTrees.name(), Some(relayed(task, among, silent)?)),
+    };
+    // Without it there would be no schedule yet.
+    let has_to = at_once.is_none();
+    let anew = routes.filter(|_| has_to || control.stop().is_none()).map(|routes: Vec<Hop>| {
         let problems = std::slice::from_ref(task.problem);
         put_together(problems, &[routes], (least, near), task.max_steps, task.seed, control)?.pop()
     });
@@ -114,7 +103,32 @@ pub(crate) fn plan_apart(
     Some((planner, Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished))))
 }
 
-/// All groups, planned.
+/// Routes of trees for all groups at once, which relay for each other: packed in few parts, whose chunks are then cut.
+fn relayed(task: &Task<'_>, among: Option<&[&dyn Planner]>, control: &Control) -> Option<Vec<Hop>> {
+    let whole = task.problem;
+    let may_pack = among.is_none_or(|among| among.iter().any(|planner| planner.name() == PackedTrees.name()));
+    whole.groups().filter(|groups| may_pack && groups.may_relay())?;
+    let coarse = whole.with_parts(few_parts(whole, task.bounds)).ok()?;
+    let coarser = Task { seed: task.seed, ..Task::new(&coarse, task.bounds) };
+    let packed = PackedTrees.plan(&coarser, control).ok()?;
+    Some(split(&hops(&coarse, &packed.schedule), whole.parts() / coarse.parts()))
+}
+
+/// A divisor of the parts of a problem in which the trees of all its groups are packed: that in which a unit of width
+/// is little, or of those that take seconds, the one whose least width is the least for all parts.
+fn few_parts(problem: &Problem, bounds: &Bounds) -> u32 {
+    let parts = problem.parts();
+    let most = MOST_ARRIVALS_AT_ONCE / (arrivals(problem) / u64::from(parts)).max(1);
+    let enough = enough_parts(problem, bounds);
+    if u64::from(enough) <= most {
+        return enough;
+    }
+    let quick = (1..=parts).filter(|&fewer| parts.is_multiple_of(fewer) && u64::from(fewer) <= most);
+    let width = |fewer: u32| u64::from(bounds.least_width(fewer)) * u64::from(parts / fewer);
+    quick.min_by_key(|&fewer| (width(fewer), Reverse(fewer))).unwrap_or(1)
+}
+
+/// All groups, planned; `None` if one of them cannot be, or has too few links of its own.
 fn planned(
     task: &Task<'_>,
     groups: &Groups,
@@ -141,7 +155,7 @@ fn planned(
     };
     let mut known: Vec<(TopologySpec, Option<Plan>)> = Vec::new();
     let mut all = Vec::with_capacity(groups.members().len());
-    let (mut first, mut relayed) = (0, 0);
+    let mut first = 0;
     for members in groups.members() {
         control.stop().is_none().then_some(())?;
         let machine = machine_of(whole.machine(), groups, members)?;
@@ -159,26 +173,9 @@ fn planned(
             let bounds = bounds.filter(|bounds| !groups.may_relay() || !is_short(bounds));
             known.push((spec, bounds.and_then(|bounds| plan(problem, bounds))));
         }
-        all.push(match &known[at].1 {
-            Some(plan) => {
-                let schedule = moved(&plan.schedule, |rank| members[rank.index()], chunks);
-                Alone { planner: plan.planner, way: Way::Within(schedule) }
-            }
-            // Its members do not reach each other, or have too few links.
-            None => {
-                relayed += 1;
-                let group = Groups::new(vec![members.clone()])
-                    .ok()
-                    .filter(|_| groups.may_relay() && relayed <= MOST_RELAYED)?;
-                let kind = kind.clone().in_groups(group);
-                let problem = Problem::new(whole.machine().clone(), Collective { kind, parts: whole.parts() }).ok()?;
-                let coarse = problem.with_parts(enough_parts(&problem, &control.bounds(&problem).ok()?)).ok()?;
-                let plan = plan(coarse.clone(), control.bounds(&coarse).ok()?)?;
-                let mut hops = split(&hops(&coarse, &plan.schedule), problem.parts() / coarse.parts());
-                hops.iter_mut().for_each(|hop| hop.chunk.0 += chunks);
-                Alone { planner: plan.planner, way: Way::Relayed(hops) }
-            }
-        });
+        let plan = known[at].1.as_ref()?;
+        let schedule = moved(&plan.schedule, |rank| members[rank.index()], chunks);
+        all.push(Alone { planner: plan.planner, schedule });
     }
     Some(all)
 }
@@ -214,9 +211,9 @@ fn moved(schedule: &Schedule, rank: impl Fn(RankId) -> RankId, first: u32) -> Sc
 }
 
 /// All groups at once: a step is as wide as that of the group that needs most.
-fn merged(groups: &[&Schedule]) -> Schedule {
-    let mut steps: Vec<_> = groups.iter().map(|schedule| (schedule, schedule.steps())).collect();
-    let count = groups.iter().map(|schedule| schedule.step_count()).max().unwrap_or(0);
+fn merged(groups: &[Alone]) -> Schedule {
+    let mut steps: Vec<_> = groups.iter().map(|group| (&group.schedule, group.schedule.steps())).collect();
+    let count = groups.iter().map(|group| group.schedule.step_count()).max().unwrap_or(0);
     let mut merged = Schedule::builder();
     for _ in 0..count {
         let of_step: Vec<_> =

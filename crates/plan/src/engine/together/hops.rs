@@ -46,10 +46,14 @@ pub fn hops(problem: &Problem, schedule: &Schedule) -> Vec<Hop> {
     found
 }
 
-/// The moves after each chunk has been split into `pieces`, which all follow its route.
+/// The moves after each chunk has been split into `pieces`, which all follow its route, one after another: in step with
+/// each other, they would all wait for the same links.
 pub fn split(hops: &[Hop], pieces: u32) -> Vec<Hop> {
     let of_chunk = hops.chunk_by(|one, other| one.chunk == other.chunk);
-    let piece = |number: u32| move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), ..*hop };
+    let piece = |number: u32| {
+        let share = move |hop: &Hop| (SHARE * u64::from(number) + hop.share) / u64::from(pieces);
+        move |hop: &Hop| Hop { chunk: ChunkId(hop.chunk.0 * pieces + number), share: share(hop), ..*hop }
+    };
     of_chunk.flat_map(|hops| (0..pieces).flat_map(move |number| hops.iter().map(piece(number)))).collect()
 }
 
@@ -62,4 +66,31 @@ pub fn enough_parts(problem: &Problem, bounds: &Bounds) -> u32 {
     }
     let least = (1.0 / (COARSE * volume)).ceil().max(1.0) as u32;
     (least..parts).find(|&fewer| parts.is_multiple_of(fewer)).unwrap_or(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Topology;
+
+    use super::*;
+    use crate::model::control::Control;
+    use crate::model::goal::Goal;
+
+    /// The pieces of a chunk take its route, each after the one before.
+    #[test]
+    fn pieces_follow_one_after_another() {
+        let problem = Problem::new(Topology::torus(&[5]).unwrap(), Collective::new(Kind::AllToAll)).unwrap();
+        let (machine, kind) = (problem.machine(), &problem.collective().kind);
+        let plan = crate::engine::driver::synthesize(machine, kind, &Goal::default(), &Control::unlimited()).unwrap();
+        let whole = hops(&plan.problem, &plan.schedule);
+        let pieces = split(&whole, 3);
+        assert_eq!(pieces.len(), 3 * whole.len());
+        assert!(pieces.is_sorted() && pieces.iter().all(|hop| hop.share < SHARE));
+        for hop in &pieces {
+            let of_whole = |other: &&Hop| (other.chunk.0, other.step) == (hop.chunk.0 / 3, hop.step);
+            let route = whole.iter().filter(of_whole).find(|other| other.link == hop.link).unwrap();
+            assert_eq!(hop.share / (SHARE / 3), u64::from(hop.chunk.0 % 3) + route.share / SHARE);
+        }
+    }
 }

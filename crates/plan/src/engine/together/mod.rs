@@ -1,5 +1,6 @@
 //! What is planned alone, put together: the routes of several collectives, or groups, share the links of one machine.
 
+pub mod finer;
 pub mod hops;
 pub mod leveling;
 mod overlay;
@@ -10,7 +11,7 @@ use collsynth_core::schedule::Schedule;
 use crate::model::control::Control;
 use hops::Hop;
 use leveling::level;
-use overlay::Overlay;
+use overlay::{Overlay, Steps};
 
 /// Routes are leveled so often, in other orders, where they have few moves.
 const ATTEMPTS: u64 = 3;
@@ -38,7 +39,7 @@ pub(crate) fn put_together(
         // The timetable takes time too.
         level(problems, &mut leveled, least, seed, &control.halfway());
         let overlay = Overlay::new(problems, &leveled)?;
-        let timetable = overlay.timetable(near, most, seed, control);
+        let timetable = overlay.timetable(Steps::FEW, near, most, seed, control);
         let figures = timetable.figures();
         if figures.1 <= most && best.as_ref().is_none_or(|(other, _)| figures < *other) {
             best = Some((figures, overlay.schedules(&timetable)));

@@ -47,14 +47,25 @@ const PASSES: u32 = 12;
 const PASSES_IN_WIDER_STEPS: u32 = 4;
 /// A timetable is good enough within one part in this many of the least width that its routes allow.
 const NEAR_LEAST: u64 = 500;
-/// Wider, hence fewer, steps may cost one part in this many of the total width.
-const WORTH_WIDER_STEPS: u64 = 100;
-/// Steps are wide enough for about this many of them at most.
-const MOST_STEPS: u64 = 512;
 /// Schedules whose operations a word has a bit for.
 const MOST_SCHEDULES: usize = 32;
 /// Units of urgency for a unit of time, and the noise of a pass.
 const UNIT: u64 = 16;
+
+/// What steps are worth.
+#[derive(Clone, Copy)]
+pub(super) struct Steps {
+    /// They are wide enough for about this many of them at most.
+    many: u64,
+    /// Wider, hence fewer, ones may cost so many percent of the total width.
+    worth: u64,
+}
+
+impl Steps {
+    pub const FEW: Self = Self { many: 512, worth: 1 };
+    /// What is lost at the ends of a schedule is some steps, however wide they are.
+    pub const NARROW: Self = Self { many: 1024, worth: 0 };
+}
 
 /// A move of a chunk of one of the schedules.
 struct Move {
@@ -102,10 +113,10 @@ impl<'a> Overlay<'a> {
 
     /// A timetable in few steps, of which there are at most `most` if any are found, whose total width is `near` or
     /// else the least found.
-    pub fn timetable(&self, near: u64, most: usize, seed: u64, control: &Control) -> Timetable {
-        let mut step_width = u32::try_from((near / MOST_STEPS).next_power_of_two()).unwrap_or(u32::MAX);
+    pub fn timetable(&self, steps: Steps, near: u64, most: usize, seed: u64, control: &Control) -> Timetable {
+        let mut step_width = u32::try_from((near / steps.many).next_power_of_two()).unwrap_or(u32::MAX);
         let mut best = self.best(step_width, PASSES, near, seed, control);
-        let enough = near.max(best.figures().0 + best.figures().0 / WORTH_WIDER_STEPS);
+        let enough = near.max(best.figures().0 + best.figures().0 * steps.worth / 100);
         while control.stop().is_none() {
             step_width = step_width.saturating_mul(2);
             let found = self.best(step_width, PASSES_IN_WIDER_STEPS, enough, seed, control);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use collsynth_core::certificate::{Bounds, Rational};
+use collsynth_core::certificate::{Bounds, Rational, VolumeBound};
 use collsynth_core::collective::Kind;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
@@ -17,6 +17,7 @@ use collsynth_lp::Limit;
 use crate::model::account::StopReason;
 use crate::model::error::PlanError;
 use collsynth_bound as bound;
+use collsynth_bound::{Claim, FlowLimit};
 
 /// A planner's progress report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,17 @@ struct Known {
     kind: Kind,
     parts: u32,
     bounds: Bounds,
+    /// What [`Control::sharper`] has found.
+    sharper: Option<Option<VolumeBound>>,
+}
+
+impl Known {
+    fn is_of(&self, problem: &Problem) -> bool {
+        let kind = &problem.collective().kind;
+        // The messages of a demand are counted in parts.
+        let same_parts = kind.demand().is_none() || self.parts == problem.parts();
+        self.kind == *kind && same_parts && self.machine == *problem.machine()
+    }
 }
 
 /// What is done with a plan within the same limit, which began then.
@@ -213,13 +225,7 @@ impl Control {
     /// [`PlanError::Disconnected`] or [`PlanError::Stopped`].
     pub fn bounds(&self, problem: &Problem) -> Result<Bounds, PlanError> {
         let kind = &problem.collective().kind;
-        let is_known = |known: &Known| {
-            known.kind == *kind
-                && known.machine == *problem.machine()
-                // The messages of a demand are counted in parts.
-                && (kind.demand().is_none() || known.parts == problem.parts())
-        };
-        if let Some(known) = self.known().iter().find(|known| is_known(known)) {
+        if let Some(known) = self.known().iter().find(|known| known.is_of(problem)) {
             return Ok(known.bounds.clone());
         }
         let found = bound::find_within(problem, &self.limit())?;
@@ -228,8 +234,32 @@ impl Control {
         let (machine, kind, parts) = (problem.machine().clone(), kind.clone(), problem.parts());
         let mut known = self.known();
         known.truncate(MOST_KNOWN - 1);
-        known.push_front(Known { machine, kind, parts, bounds: bounds.clone() });
+        known.push_front(Known { machine, kind, parts, bounds: bounds.clone(), sharper: None });
         Ok(bounds)
+    }
+
+    /// A bound on the volume that takes up to a second to find, once for all parts of a problem: that of the flow LP,
+    /// if it has at most [`FlowLimit::UNASKED`] variables after symmetries, or for trees in groups of the tree LP.
+    pub(crate) fn sharper(&self, problem: &Problem) -> Option<VolumeBound> {
+        if let Some(found) =
+            self.known().iter().find(|known| known.is_of(problem)).and_then(|known| known.sharper.clone())
+        {
+            return found;
+        }
+        let limit = FlowLimit { variables: FlowLimit::UNASKED, solver: self.limit() };
+        let flow = bound::flow_bound(problem, &limit).ok().and_then(|flow| flow.finding);
+        let finding = flow.or_else(|| bound::tree_bound(problem, &limit.solver));
+        let found = finding.and_then(|finding| match finding.claim {
+            Claim::Volume(found) => Some(found),
+            Claim::Steps(_) => None,
+        });
+        // Whoever has more time may find more.
+        if self.stop().is_none()
+            && let Some(known) = self.known().iter_mut().find(|known| known.is_of(problem))
+        {
+            known.sharper = Some(found.clone());
+        }
+        found
     }
 
     fn known(&self) -> MutexGuard<'_, VecDeque<Known>> {
@@ -306,5 +336,19 @@ mod tests {
         control.bounds(&problem).unwrap();
         control.bounds(&problem.with_parts(5).unwrap()).unwrap();
         assert_eq!(control.known().len(), 1);
+    }
+
+    #[test]
+    fn sharper_bounds_are_found_once_for_all_parts() {
+        let torus = Topology::torus(&[4, 4]).unwrap().fail_cable(0, 1).unwrap();
+        let groups = collsynth_core::collective::Groups::new(vec![[0, 5, 7, 10].map(RankId).to_vec()]).unwrap();
+        let kind = Kind::AllToAll.in_groups(groups);
+        let problem = |parts| Problem::new(torus.clone(), Collective { kind: kind.clone(), parts }).unwrap();
+        let control = Control::unlimited();
+        control.bounds(&problem(1)).unwrap();
+        let found = control.sharper(&problem(1));
+        assert!(found.is_some());
+        assert_eq!(control.known()[0].sharper, Some(found.clone()));
+        assert_eq!(control.sharper(&problem(5)), found);
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Exchange<'a> {
     /// The cheapest path found from each rank to what is to be joined: its price, and its first link.
     path: Vec<(f64, u32)>,
     reached: Vec<RankId>,
+    /// Links of trees, and links looked at for paths.
+    pub work: u64,
 }
 
 impl<'a> Exchange<'a> {
@@ -43,6 +45,7 @@ impl<'a> Exchange<'a> {
             log: Vec::new(),
             path: vec![(f64::INFINITY, NONE); ranks],
             reached: Vec::new(),
+            work: 0,
         }
     }
 
@@ -54,6 +57,7 @@ impl<'a> Exchange<'a> {
             self.up[below.index()] = link.0;
             self.count(above, below, true);
         }
+        self.work += tree.links.len() as u64;
         let new = self.rejoin(tree, link);
         let mut ranks: Vec<RankId> = tree.links.iter().map(|&link| self.loads.ends_of(link, tree.op).1).collect();
         if !new.is_empty() {
@@ -191,6 +195,7 @@ impl<'a> Exchange<'a> {
                 }
             };
             let machine = self.loads.machine;
+            self.work += machine.links_from(rank).count() as u64;
             match tree.op {
                 Op::Copy => machine.links_into(rank).for_each(|link| add(&mut *self, link)),
                 Op::Reduce => machine.links_from(rank).for_each(|link| add(&mut *self, link)),

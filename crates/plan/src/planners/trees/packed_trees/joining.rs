@@ -14,6 +14,8 @@ use collsynth_bound::divided_trees::{Demand, NONE, Tree, Wanted};
 /// Rounds in all, and those before the power of the price doubles.
 const ROUNDS: u32 = 60;
 const ROUNDS_PER_POWER: u32 = 10;
+/// Rounds in a row that do not unload the fullest link, after which others hardly ever do.
+const MOST_IN_VAIN: u32 = 2 * ROUNDS_PER_POWER;
 /// The power of the first rounds is two to this.
 const FIRST_POWER: u32 = 2;
 /// The price of a link without load, where a full one costs 1: of equals, the shorter tree.
@@ -26,6 +28,42 @@ pub(super) struct Joining<'a> {
     pub demand: &'a Demand<'a>,
     /// The load aimed at, for each unit of capacity; at least 1.
     pub most: u32,
+}
+
+/// The trees on each link, and the price of one more.
+struct Loads<'a> {
+    joining: &'a Joining<'a>,
+    doublings: u32,
+    load: Vec<u32>,
+    price: Vec<f64>,
+}
+
+impl<'a> Loads<'a> {
+    fn new(joining: &'a Joining<'a>, load: Vec<u32>, doublings: u32) -> Self {
+        let price = (0..load.len()).map(|link| joining.price(link, &load, doublings)).collect();
+        Self { joining, doublings, load, price }
+    }
+
+    fn add(&mut self, tree: &Tree) {
+        self.change(tree, |load| load + 1);
+    }
+
+    fn take(&mut self, tree: &Tree) {
+        self.change(tree, |load| load - 1);
+    }
+
+    fn price_of(&self, tree: &Tree) -> f64 {
+        let mut sum = 0.0;
+        self.joining.demand.visit(tree, |link| sum += self.price[link]);
+        sum
+    }
+
+    fn change(&mut self, tree: &Tree, change: impl Fn(u32) -> u32) {
+        self.joining.demand.visit(tree, |link| {
+            self.load[link] = change(self.load[link]);
+            self.price[link] = self.joining.price(link, &self.load, self.doublings);
+        });
+    }
 }
 
 /// A growing tree.
@@ -44,26 +82,35 @@ impl Joining<'_> {
     /// cables do not join a group, or if `abandon` becomes true before all trees are grown once.
     pub fn pack(&self, rng: &mut Rng, abandon: &dyn Fn() -> bool, stop: &dyn Fn() -> bool) -> Option<Vec<Tree>> {
         let wanted = &self.demand.wanted;
-        let mut load = vec![0_u32; 2 * self.demand.cables.count()];
+        let mut loads = Loads::new(self, vec![0; 2 * self.demand.cables.count()], FIRST_POWER);
         let mut trees = Vec::with_capacity(wanted.len());
         for &one in wanted {
-            let tree = self.grow(one, &load, FIRST_POWER, rng).filter(|_| !abandon())?;
-            self.demand.visit(&tree, |link| load[link] += 1);
+            let tree = self.grow(one, &loads.price, rng).filter(|_| !abandon())?;
+            loads.add(&tree);
             trees.push(tree);
         }
-        let mut best = (self.figures(&load), trees.clone());
+        let mut best = (self.figures(&loads.load), trees.clone());
+        let mut in_vain = 0;
         let mut order: Vec<usize> = (0..wanted.len()).collect();
         for round in 0..ROUNDS {
-            if best.0.0 <= self.most || stop() {
+            if best.0.0 <= self.most || in_vain == MOST_IN_VAIN || stop() {
                 break;
+            }
+            if round % ROUNDS_PER_POWER == 0 {
+                loads = Loads::new(self, loads.load, FIRST_POWER + round / ROUNDS_PER_POWER);
             }
             rng.shuffle(&mut order);
             for &number in &order {
-                self.demand.visit(&trees[number], |link| load[link] -= 1);
-                trees[number] = self.grow(wanted[number], &load, FIRST_POWER + round / ROUNDS_PER_POWER, rng)?;
-                self.demand.visit(&trees[number], |link| load[link] += 1);
+                loads.take(&trees[number]);
+                let tree = self.grow(wanted[number], &loads.price, rng)?;
+                // Growth is no exact search: what there was may be cheaper.
+                if loads.price_of(&tree) < loads.price_of(&trees[number]) {
+                    trees[number] = tree;
+                }
+                loads.add(&trees[number]);
             }
-            let figures = self.figures(&load);
+            let figures = self.figures(&loads.load);
+            in_vain = if figures.0 < best.0.0 { 0 } else { in_vain + 1 };
             if figures < best.0 {
                 best = (figures, trees.clone());
             }
@@ -84,7 +131,7 @@ impl Joining<'_> {
     }
 
     /// A tree that no leaf but a member ends; `None` if a member cannot be reached.
-    fn grow(&self, wanted: Wanted, load: &[u32], doublings: u32, rng: &mut Rng) -> Option<Tree> {
+    fn grow(&self, wanted: Wanted, prices: &[f64], rng: &mut Rng) -> Option<Tree> {
         let (ranks, members) = (self.demand.cables.rank_count(), &self.demand.groups[wanted.group]);
         let root = wanted.root.or_else(|| rng.choice(members).copied()).unwrap_or(0);
         let mut tree = Tree::alone(root, ranks);
@@ -125,7 +172,7 @@ impl Joining<'_> {
             }
             for &cable in self.demand.cables.of(at) {
                 let next = self.demand.cables.across(cable, at);
-                let over = |&way: &usize| self.price(self.demand.link(cable, next, at, way), load, doublings);
+                let over = |&way: &usize| prices[self.demand.link(cable, next, at, way)];
                 let price = f64::from_bits(bits) + self.demand.ways.iter().map(over).sum::<f64>();
                 if growth.depth[next as usize] == NONE && price < growth.price[next as usize] {
                     growth.price[next as usize] = price;
