@@ -1,21 +1,19 @@
 //! From a collective on a topology to a plan: the choice of the number of parts.
 
-use std::cmp::Ordering;
-
-use crate::engine::parts::{as_float, best_parts, reduces_to_all, rungs, shares_vectors};
+use crate::engine::in_groups::{MANY_IN_GROUPS, plan_finer, plan_in_groups};
+use crate::engine::nearness::{better, better_in_enough, bound_of_all, gap, is_near, keep_better, near, near_width};
+use crate::engine::parts::{best_parts, reduces_to_all, rungs, shares_vectors};
 use crate::engine::planned::Plan;
-use crate::engine::portfolio::{Effort, plan_bounded};
+use crate::engine::portfolio::{Effort, plan_bounded, plan_problem};
 use crate::engine::quickest::quickest;
-use crate::engine::together::finer::Finer;
 use crate::model::account::StopReason;
-use crate::model::addition::addition_depth;
 use crate::model::control::Control;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Planner, arrivals, has_many_ranks};
 use crate::planners::matching::Matching;
 use crate::planners::published::composed::Composed;
-use collsynth_core::certificate::{Bounds, Rational, Scope};
+use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::Topology;
@@ -26,20 +24,8 @@ const CLOSE: f64 = 0.005;
 const CLOSE_IN_GROUPS: f64 = 0.03;
 /// Messages in groups are cut further to close a gap, up to this number of chunks in all.
 const MOST_CHUNKS_TO_CUT: u64 = 400;
-/// The fewest parts of a message in groups that could be near enough are looked for up to this number, and messages are
-/// cut in parts up to this number of chunks in all.
-const MOST_PARTS_IN_GROUPS: u32 = 64;
-const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
-/// Arrivals in groups from which on planning takes seconds for each number of parts.
-const MANY_IN_GROUPS: u64 = 100_000;
-/// The numbers of parts tried.
-const TRIES_IN_GROUPS: usize = 3;
 /// The factor by which they are cut.
 const MESSAGES_CUT: u32 = 4;
-/// A gap that is near enough unless parts are stated, in percent.
-const NEAR: i128 = 5;
-/// The same in groups, whose plans are cut further for it.
-const NEAR_IN_GROUPS: i128 = 3;
 /// A composition takes less than a second for this many chunks of this many ranks, multiplied.
 const MOST_CHUNKS_TO_COMPOSE: u64 = 1 << 15;
 /// In this share of the parts that fit, an all_reduce among thousands of ranks is matched and judged within a second.
@@ -163,74 +149,6 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     Ok(best.expect("there is a number of parts"))
 }
 
-/// The same in more parts over the same routes, if it is not near its bound otherwise.
-fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan {
-    let kind = &plan.problem.collective().kind;
-    if goal.steps.is_some() || goal.max_steps.is_some() || !kind.has_volume() || !kind.can_be_cut() {
-        return plan;
-    }
-    if control.stop().is_some() || is_near(&plan, &plan.bounds) {
-        return plan;
-    }
-    let found = || {
-        let planning = &control.planning(&plan.problem);
-        let finer = Finer::new(&plan.problem, &plan.schedule, &plan.bounds, goal.seed, planning)?;
-        let problem = finer.problem().filter(|problem| control.has_time_for(problem))?;
-        let schedule = finer.schedule(&problem, goal.seed, &control.planning(&problem))?;
-        let is_of_all = plan.bounds.volume.as_ref().is_none_or(|bound| bound.scope() == Scope::AnyParts);
-        let bounds = if is_of_all { plan.bounds.clone() } else { bounds_in_any_parts(&problem, control).ok()? };
-        Some(Plan { problem, schedule, bounds, ..plan.clone() })
-    };
-    found().filter(|found| better(found, &plan)).unwrap_or(plan)
-}
-
-/// The best bounds of a problem that say the same for any number of parts. Metrics over time say more of some parts,
-/// but take longer the more there are.
-fn bounds_in_any_parts(problem: &Problem, control: &Control) -> Result<Bounds, PlanError> {
-    let mut bounds = control.bounds(problem)?;
-    let sharper = control.sharper(problem).filter(|found| found.at_least > bound_of_all(&bounds));
-    bounds.volume = sharper.or(bounds.volume);
-    Ok(bounds)
-}
-
-/// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole
-/// multiple of what its messages need: if whole ones are not near the bound, they are planned in the fewest parts that
-/// could be, then in two and four times as many, while chunks are few.
-fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
-    let mut best = plan_problem(whole.clone(), goal, control)?;
-    let bounds = best.bounds.clone();
-    if goal.steps.is_some() || goal.max_steps.is_some() || !whole.collective().kind.can_be_cut() {
-        return Ok(best);
-    }
-    let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
-    let may_be_near =
-        |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS);
-    let fewest = (2..=MOST_PARTS_IN_GROUPS).find(may_be_near);
-    for parts in std::iter::successors(fewest, |parts| Some(2 * parts)).take(TRIES_IN_GROUPS) {
-        let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_IN_GROUPS;
-        if !few || is_near(&best, &bounds) || is_over(&best) {
-            break;
-        }
-        let problem = whole.with_parts(parts)?;
-        if !control.has_time_for(&problem) {
-            best.stopped = StopReason::TimeLimit;
-            break;
-        }
-        let near = Some(near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS));
-        let is_long = arrivals(&problem) > MANY_IN_GROUPS;
-        let own = control.bounds(&problem)?;
-        match plan_bounded(problem, own, goal, Effort { near, ..Effort::default() }, control) {
-            Ok(found) if better_in_enough(&found, &best, &bounds) => best = found,
-            _ => {}
-        }
-        // More parts over the same routes take less time.
-        if is_long {
-            break;
-        }
-    }
-    Ok(best)
-}
-
 /// Plans an all_reduce in these parts by matchings, which are as quick as they are good where parts just fit. If those
 /// are not near the bound, or chunks are few, also by a composition with a part for every rank, where closed forms give
 /// its halves: elsewhere it searches for up to a minute, and is nowhere near.
@@ -315,71 +233,6 @@ fn cut_short(plan: Plan, fitting: u32, control: &Control) -> Plan {
 fn gains_from_parts(whole: &Problem, parts: u32) -> bool {
     let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_TO_CUT;
     shares_vectors(&whole.collective().kind) || (whole.groups().is_some() && few)
-}
-
-/// Takes over a plan that is better; a failure, by the time limit say, leaves what there is.
-fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
-    if let Ok(found) = found
-        && better(&found, best)
-    {
-        *best = found;
-    }
-}
-
-/// How far the volume lies above its bound, as a share of it.
-fn gap(plan: &Plan, bounds: &Bounds) -> f64 {
-    plan.schedule.total_width() as f64 / f64::from(plan.problem.parts()) / as_float(bound_of(plan, bounds)) - 1.0
-}
-
-/// The bound on the volume for any number of parts: that of the plan, or the one found first.
-fn bound_of(plan: &Plan, bounds: &Bounds) -> Rational {
-    let own = plan.bounds.volume.as_ref().filter(|bound| bound.scope() == Scope::AnyParts);
-    let bound = if plan.bounds.volume.is_some() { own.or(bounds.volume.as_ref()) } else { None };
-    bound.map_or(Rational::ZERO, |bound| bound.at_least)
-}
-
-/// The bound on the volume, 0 if there is none.
-fn bound_of_all(bounds: &Bounds) -> Rational {
-    bounds.volume.as_ref().map_or(Rational::ZERO, |bound| bound.at_least)
-}
-
-fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
-    let bounds = control.bounds(&problem)?;
-    plan_bounded(problem, bounds, goal, Effort::default(), control)
-}
-
-/// The gap that is near enough for a problem, in percent.
-fn near(problem: &Problem) -> i128 {
-    if problem.groups().is_some() { NEAR_IN_GROUPS } else { NEAR }
-}
-
-/// The largest total width within a gap of so many percent above a bound.
-fn near_width(parts: u32, bound: Rational, near: i128) -> u64 {
-    let width = bound * Rational::new(i128::from(parts) * (100 + near), 100);
-    u64::try_from(width.floor().to_integer()).unwrap_or(u64::MAX)
-}
-
-/// Is the gap near enough?
-fn is_near(plan: &Plan, bounds: &Bounds) -> bool {
-    plan.schedule.total_width() <= near_width(plan.problem.parts(), bound_of(plan, bounds), near(&plan.problem))
-}
-
-/// Does the first plan take fewer steps if both are near their bound; else, is it better?
-fn better_in_enough(first: &Plan, second: &Plan, bounds: &Bounds) -> bool {
-    let steps = |plan: &Plan| plan.schedule.step_count();
-    if is_near(first, bounds) && is_near(second, bounds) { steps(first) < steps(second) } else { better(first, second) }
-}
-
-/// Does the first plan have less volume, or the same volume in fewer steps, or both the same and sums less deep?
-fn better(first: &Plan, second: &Plan) -> bool {
-    let figures =
-        |plan: &Plan| (plan.schedule.step_count(), plan.schedule.total_width(), u64::from(plan.problem.parts()));
-    let ((steps_1, width_1, parts_1), (steps_2, width_2, parts_2)) = (figures(first), figures(second));
-    let depth = |plan: &Plan| addition_depth(&plan.problem, &plan.schedule);
-    match (width_1 * parts_2, steps_1).cmp(&(width_2 * parts_1, steps_2)) {
-        Ordering::Equal => depth(first) < depth(second),
-        order => order.is_lt(),
-    }
 }
 
 #[cfg(test)]

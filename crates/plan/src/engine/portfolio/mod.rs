@@ -39,6 +39,12 @@ const LONG: u64 = 2_000_000;
 /// The arrivals of vectors in groups above which groups are planned apart only: trees for all at once take minutes.
 const MANY_IN_GROUPS: u64 = 100_000;
 
+/// Plans a problem whose parts are fixed.
+pub(crate) fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
+    let bounds = control.bounds(&problem)?;
+    plan_bounded(problem, bounds, goal, Effort::default(), control)
+}
+
 /// Plans a problem whose parts are fixed and whose bounds are known. Quick planners come first where a total width is
 /// near enough, and where others may not have a schedule in time.
 pub(crate) fn plan_bounded(
