@@ -89,6 +89,11 @@ pub fn likely_steps(whole: &Problem, bounds: &Bounds, price: Price) -> Option<u3
     is_pipelined(whole).then(|| least_figures(whole, bounds, parts(), Ends::Packed).0)
 }
 
+/// The seconds that the best conceivable pipeline takes, in the parts of this problem.
+pub(crate) fn least_of_pipeline(problem: &Problem, bounds: &Bounds, price: Price) -> Option<f64> {
+    is_pipelined(problem).then(|| least_cost(problem, bounds, problem.parts(), Some(price)))
+}
+
 fn is_pipelined(problem: &Problem) -> bool {
     let kind = &problem.collective().kind;
     kind.stated_root().is_some() && shares_vectors(kind)

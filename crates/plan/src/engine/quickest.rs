@@ -11,14 +11,14 @@
 //!
 //! So nothing that `synth pareto` finds is faster, unless fewer steps took over 3 % less volume than more steps did,
 //! which is not looked for; or unless without a time limit the gain is not worth the work ([`Budget`]): then only quick
-//! planners go on. The numbers of parts come in the order of their least possible time, so that a time limit cuts off
+//! planners go on, and of large pipelines none ([`ENOUGH_OF_PIPELINES`]). The numbers of parts come in the order of their least possible time, so that a time limit cuts off
 //! the least promising ones; but first of all the fewest that could be [`AS_GOOD`]: they are planned soonest, and what
 //! others could gain then says how much work they are worth.
 
 use std::ops::RangeInclusive;
 
 use crate::engine::curve::{Consumer, trace_bounded};
-use crate::engine::parts::{as_float, best_parts, least_cost, reduces_to_all, useful_parts};
+use crate::engine::parts::{as_float, best_parts, least_cost, least_of_pipeline, reduces_to_all, useful_parts};
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded};
 use crate::model::addition::addition_depth;
@@ -27,7 +27,7 @@ use crate::model::control::budget::Budget;
 use crate::model::cost::Price;
 use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
-use crate::model::planner::has_many_ranks;
+use crate::model::planner::{arrivals, has_many_ranks};
 use collsynth_core::certificate::{Bounds, Rational};
 use collsynth_core::collective::{Collective, Kind};
 use collsynth_core::problem::Problem;
@@ -38,6 +38,11 @@ const LESS_IN_FEWER_STEPS: f64 = 0.97;
 
 /// Parts whose least possible time is within this share of the least of all are as good to begin with.
 const AS_GOOD: f64 = 0.02;
+
+/// Without a time limit, a pipeline within this share of the best conceivable one is good enough if its chunks arrive so
+/// often in all: each number of parts takes seconds to plan then, and others seldom gain a percent.
+const ENOUGH_OF_PIPELINES: f64 = 0.05;
+const MANY_ARRIVALS: u64 = 50_000;
 
 /// Finds the fastest schedule, no slower than `seed`.
 ///
@@ -70,7 +75,17 @@ pub(super) fn quickest(
             budget.is_spent(1)
         })
     };
+    let conceivable = |(problem, bounds): &(Problem, Bounds)| least_of_pipeline(problem, bounds, price);
+    let conceivable = candidates.iter().filter_map(conceivable).min_by(f64::total_cmp);
+    let has_to_do = |found: &Quickest| {
+        let is_near = |seconds| conceivable.is_some_and(|least| seconds <= least * (1.0 + ENOUGH_OF_PIPELINES));
+        let best = found.best.as_ref().filter(|_| !control.is_limited());
+        best.is_some_and(|(seconds, plan)| is_near(*seconds) && arrivals(&plan.problem) > MANY_ARRIVALS)
+    };
     for (problem, bounds) in candidates {
+        if has_to_do(&found) {
+            break;
+        }
         if found.is_over(control) || found.has_enough(bounds.least_steps() as usize, least_volume(&problem, &bounds)) {
             continue;
         }
@@ -81,7 +96,7 @@ pub(super) fn quickest(
             Ok(plan) => found.add(&goal, plan),
             Err(error) => failures.push(error),
         }
-        let may_trace = goal.steps.is_none() && !only_quick && !is_spent(&mut budget, &found);
+        let may_trace = goal.steps.is_none() && !only_quick && !is_spent(&mut budget, &found) && !has_to_do(&found);
         if may_trace && control.stop().is_none() && !found.is_over(control) {
             let effort = Effort { beat: found.seconds(), budget: budget.as_ref(), ..Effort::default() };
             let goal = Goal { max_steps: found.most_steps(&goal, least_volume(&problem, &bounds)), ..goal };
@@ -195,12 +210,18 @@ impl Consumer for Quickest<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use collsynth_bound as bound;
+    use collsynth_core::topology::RankId;
 
     use super::*;
-    use crate::model::planner::Planner;
+    use crate::model::planner::scope::Scope;
+    use crate::model::planner::{Outcome, Planner};
     use crate::model::task::Task;
     use crate::planners::published::composed::Composed;
+    use crate::planners::rooted::arborescences::Arborescences;
     use crate::planners::trees::packed_trees::PackedTrees;
     use crate::planners::trees::spanning_trees::SpanningTrees;
 
@@ -238,6 +259,43 @@ mod tests {
         let packed =
             PackedTrees.plan(&Task { budget: Some(&budget), max_steps: None, ..task.clone() }, &Control::unlimited());
         assert!(matches!(packed, Err(PlanError::NotFound { .. })));
+    }
+
+    /// Plans as arborescences do, and counts how often.
+    struct Counted(AtomicU32);
+
+    impl Planner for Counted {
+        fn name(&self) -> &'static str {
+            "counted"
+        }
+
+        fn summary(&self) -> &'static str {
+            Arborescences.summary()
+        }
+
+        fn scope(&self) -> Scope {
+            Arborescences.scope()
+        }
+
+        fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
+            self.0.fetch_add(1, Relaxed);
+            Arborescences.plan(task, control)
+        }
+    }
+
+    #[test]
+    fn a_pipeline_near_the_best_conceivable_one_is_enough_where_planning_takes_long() {
+        let torus = Topology::torus(&[4, 4, 8]).unwrap().fail_cable(0, 1).unwrap();
+        let plans = |message_bytes| {
+            let counted = Counted(AtomicU32::new(0));
+            let among: [&dyn Planner; 1] = [&counted];
+            let price = Price { message_bytes, alpha: 1e-6, bandwidth: 50e9 };
+            let goal = Goal { price: Some(price), among: Some(&among), ..Goal::default() };
+            crate::synthesize(&torus, &Kind::Broadcast(RankId(0)), &goal, &Control::unlimited()).unwrap();
+            counted.0.into_inner()
+        };
+        assert_eq!(plans(256 << 20), 1);
+        assert!(plans(64 << 10) > 3);
     }
 
     #[test]
