@@ -34,7 +34,8 @@
 //!
 //! All_to_all: the distance bound and the volume bound, rounded up, if the repair succeeds in one of its tries; a unit
 //! more where all slots of some direction are full on a large machine; otherwise, and around many failures of thousands
-//! of ranks, a little more volume. All_gather and reduce_scatter: the distance bound, and the volume bound or a few units more. On intact tori: those of the template.
+//! of ranks, a little more volume. All_gather and reduce_scatter: the distance bound, and the volume bound or a few
+//! units more. On intact tori: those of the template.
 //!
 //! # Complexity
 //!
