@@ -11,9 +11,9 @@
 //!
 //! So nothing that `synth pareto` finds is faster, unless fewer steps took over 3 % less volume than more steps did,
 //! which is not looked for; or unless without a time limit the gain is not worth the work ([`Budget`]): then only quick
-//! planners go on, and of large pipelines none ([`ENOUGH_OF_PIPELINES`]). The numbers of parts come in the order of their
-//! least possible time, so that a time limit cuts off the least promising ones; but first of all the fewest that could be
-//! [`AS_GOOD`]: they are planned soonest, and what others could gain then says how much work they are worth.
+//! planners go on, and of large pipelines none ([`ENOUGH_OF_PIPELINES`]). The numbers of parts come in the order of
+//! their least possible time, so that a time limit cuts off the least promising ones; but first of all the fewest that
+//! could be [`AS_GOOD`]: they are planned soonest, and what others could gain then says how much work they are worth.
 
 use std::ops::RangeInclusive;
 
