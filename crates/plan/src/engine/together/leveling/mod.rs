@@ -52,7 +52,7 @@ use crate::engine::together::hops::Hop;
 use crate::model::control::Control;
 use exchange::Exchange;
 use loads::Loads;
-use tree::{Tree, hops_of, trees_of};
+use tree::{Tree, hops_of, lower_root, trees_of};
 
 /// The most sweeps over all busy links; one that lowers the total price by less than this share is the last.
 const SWEEPS: u32 = 40;
@@ -76,8 +76,9 @@ pub fn level(problems: &[Problem], routes: &mut [Vec<Hop>], least: u64, seed: u6
     sweep(problems, loads, &mut trees, seed, control);
     let mut moved: BTreeMap<(usize, ChunkId), Vec<&Tree>> = BTreeMap::new();
     // Both trees of a chunk, if one has moved.
-    for of_chunk in trees.chunk_by(|one, other| (one.problem, one.chunk) == (other.problem, other.chunk)) {
+    for of_chunk in trees.chunk_by_mut(|one, other| (one.problem, one.chunk) == (other.problem, other.chunk)) {
         if of_chunk.iter().any(|tree| tree.has_moved) {
+            lower_root(&problems[of_chunk[0].problem], of_chunk);
             moved.insert((of_chunk[0].problem, of_chunk[0].chunk), of_chunk.iter().collect());
         }
     }

@@ -8,6 +8,7 @@ use fastrand::Rng;
 
 use super::level;
 use super::loads::Loads;
+use super::tree::{Tree, lower_root};
 use crate::engine::together::hops::Hop;
 use crate::model::control::Control;
 
@@ -164,4 +165,35 @@ fn two_chunks_take_both_ways_round_a_ring() {
     level(std::slice::from_ref(&problem), &mut routes, 1, 0, &Control::unlimited());
     routes[0].chunk_by(|one, other| one.chunk == other.chunk).for_each(|hops| check_route(&problem, hops));
     assert_eq!(Loads::new(&machine, &routes, 1).load.iter().max(), Some(&1));
+}
+
+/// Relays are no roots of one branch: nobody receives a sum that it has.
+#[test]
+fn a_relay_that_one_branch_brings_the_sum_to_is_no_root() {
+    let machine = Topology::torus(&[4]).unwrap();
+    let lowered = |members: &[u32], up: &[(u32, u32)], down: &[(u32, u32)]| {
+        let group = members.iter().copied().map(RankId).collect();
+        let problem = problem(&machine, Kind::AllReduce.in_groups(Groups::new(vec![group]).unwrap()), 1);
+        let rule = problem.rule(ChunkId(0));
+        let tree = |op, ends, ways: &[(u32, u32)]| {
+            let link = |&(from, to): &(u32, u32)| machine.links_between(RankId(from), RankId(to)).next().unwrap();
+            let links = ways.iter().map(link).collect();
+            Tree { problem: 0, chunk: ChunkId(0), op, root: RankId(2), ends, links, has_moved: true }
+        };
+        let mut trees = [tree(Op::Reduce, rule.before, up), tree(Op::Copy, rule.after, down)];
+        lower_root(&problem, &mut trees);
+        trees.map(|tree| {
+            let ends = |&link: &LinkId| (machine.link(link).from.0, machine.link(link).to.0);
+            (tree.root.0, tree.links.iter().map(ends).collect::<Vec<_>>())
+        })
+    };
+    // All that was beyond rank 1 goes; or the copies go there from rank 1.
+    let [up, down] = lowered(&[0, 1], &[(0, 1), (1, 2)], &[(2, 1), (1, 0)]);
+    assert_eq!((up, down), ((1, vec![(0, 1)]), (1, vec![(1, 0)])));
+    let [up, down] = lowered(&[0, 1, 3], &[(3, 0), (0, 1), (1, 2)], &[(2, 1), (2, 3), (3, 0)]);
+    assert_eq!((up, down), ((1, vec![(3, 0), (0, 1)]), (1, vec![(2, 3), (3, 0), (1, 2)])));
+    // Two branches meet at a relay.
+    let meeting: [(u32, u32); 2] = [(1, 2), (3, 2)];
+    let [up, _] = lowered(&[1, 3], &meeting, &[(2, 1), (2, 3)]);
+    assert_eq!(up, (2, meeting.to_vec()));
 }

@@ -47,6 +47,36 @@ pub(super) fn trees_of(problem: &Problem, number: usize, hops: &[Hop]) -> Option
     Some(trees)
 }
 
+/// Moves the root of both trees of a chunk down from a relay that only one branch brings the sum to: the rank before it
+/// has that sum already, and copies of it begin there.
+pub(super) fn lower_root(problem: &Problem, trees: &mut [Tree]) {
+    let machine = problem.machine();
+    while let [up, down] = trees {
+        let root = up.root;
+        let mut branches = up.links.iter().copied().filter(|&link| machine.link(link).to == root);
+        let (Some(link), None) = (branches.next(), branches.next()) else { return };
+        if problem.is_holder(up.ends, root) {
+            return;
+        }
+        let lower = machine.link(link).from;
+        up.links.retain(|&other| other != link);
+        let mut rank = lower;
+        loop {
+            let above = down.links.iter().position(|&link| machine.link(link).to == rank);
+            let Some(above) = above.map(|at| machine.link(down.links.remove(at)).from) else { break };
+            let leads_on = down.links.iter().any(|&link| machine.link(link).from == above);
+            if leads_on || problem.is_holder(down.ends, above) {
+                break;
+            }
+            rank = above;
+        }
+        if down.links.iter().any(|&link| machine.link(link).from == root) {
+            down.links.push(link);
+        }
+        (up.root, down.root) = (lower, lower);
+    }
+}
+
 /// The moves of a chunk over its trees: first all that add, from the deepest rank up, then all that copy, down. They
 /// share the time of those that they replace.
 pub(super) fn hops_of(machine: &Topology, replaced: &[Hop], trees: &[&Tree]) -> Vec<Hop> {
