@@ -117,8 +117,7 @@ pub(super) fn in_steps(
 #[derive(Clone, Copy)]
 enum Impatience<'a> {
     /// It widens the step with the most chunks too many; after the first round already if all slots of some direction
-    /// are full, so that what has to leave one finds no other.
-    /// It ends after this work, unless there is a time limit.
+    /// are full, so that what has to leave one finds no other. It ends after this work, unless there is a time limit.
     Widen { at_once: bool, most: u64 },
     /// It ends, and also after too much work, or once an earlier try has succeeded, `first`.
     GiveUp { number: u64, first: &'a AtomicU64 },
@@ -144,10 +143,10 @@ impl Repair<'_> {
                 break;
             }
             self.keep();
-            above = above.min(self.width() - least) / 2;
-            if self.width() == least {
+            if self.width() <= least {
                 break;
             }
+            above = above.min(self.width() - least) / 2;
             impatience = Impatience::Keep { most };
         }
     }
