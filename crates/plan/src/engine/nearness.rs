@@ -45,7 +45,7 @@ pub(super) fn near(problem: &Problem) -> i128 {
     if problem.groups().is_some() { NEAR_IN_GROUPS } else { NEAR }
 }
 
-/// The largest total width within a gap of so many percent above a bound.
+/// The largest total width at most `near` percent above a bound.
 pub(super) fn near_width(parts: u32, bound: Rational, near: i128) -> u64 {
     let width = bound * Rational::new(i128::from(parts) * (100 + near), 100);
     u64::try_from(width.floor().to_integer()).unwrap_or(u64::MAX)

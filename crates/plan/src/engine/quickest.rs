@@ -39,8 +39,8 @@ const LESS_IN_FEWER_STEPS: f64 = 0.97;
 /// Parts whose least possible time is within this share of the least of all are as good to begin with.
 const AS_GOOD: f64 = 0.02;
 
-/// Without a time limit, a pipeline within this share of the best conceivable one is good enough if its chunks arrive
-/// so often in all: each number of parts takes seconds to plan then, and others seldom gain a percent.
+/// Without a time limit, a pipeline within this share of the best conceivable one is good enough if it has more
+/// arrivals than this: each number of parts takes seconds to plan then, and others seldom gain a percent.
 const ENOUGH_OF_PIPELINES: f64 = 0.05;
 const MANY_ARRIVALS: u64 = 50_000;
 

@@ -2,7 +2,7 @@
 //!
 //! Where a plan loads its links evenly and takes longer than the busiest of them, it loses time at its ends, where
 //! chunks are on their way and links wait for them. Cut finer, chunks take the same routes, and lose a smaller share:
-//! searching for the routes of so many would take long, and putting their moves together does not.
+//! a search for the routes of that many chunks would take long, while putting their moves together does not.
 
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;

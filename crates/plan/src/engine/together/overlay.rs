@@ -57,7 +57,7 @@ const UNIT: u64 = 16;
 pub(super) struct Steps {
     /// They are wide enough for about this many of them at most.
     many: u64,
-    /// Wider, hence fewer, ones may cost so many percent of the total width.
+    /// The percentage of the total width that wider, hence fewer, steps may cost.
     worth: u64,
 }
 

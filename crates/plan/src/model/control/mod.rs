@@ -298,6 +298,9 @@ mod tests {
         assert_eq!(control.planning(&problem(1)).deadline, control.deadline, "nothing follows");
         let half = control.halfway().deadline.unwrap();
         assert!(half >= began + 5 * second && half < began + 10 * second);
+        let stops = [1, 11].map(|left| control.stop_before(left * second));
+        assert_eq!(stops, [None, Some(StopReason::TimeLimit)]);
+        assert_eq!(Control::unlimited().stop_before(11 * second), None);
         let control = control.leaving(began, |problem| Duration::from_secs(problem.parts().into()));
         for (parts, planning, has_time) in [(1, 9, true), (5, 5, true), (6, 5, false)] {
             let planned = control.planning(&problem(parts));

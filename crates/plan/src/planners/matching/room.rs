@@ -44,7 +44,7 @@ impl<'a> Room<'a> {
         self.network.entering(rank).iter().map(|&link| self.on(link))
     }
 
-    /// Opens the links of a step, from 0, which ranks begin that lack so many chunks.
+    /// Opens the links of a step, from 0; `lacks` are the chunks that each rank lacks when it begins.
     pub fn begin(&mut self, step: usize, lacks: &[u32]) {
         let Some(overlap) = self.overlap else { return };
         match overlap.width(step) {

@@ -1,6 +1,6 @@
 //! Patterns of intact tori.
 
-use collsynth_core::collective::{Collective, Kind, Pattern};
+use collsynth_core::collective::{ChunkId, Collective, Kind, Pattern};
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::{CompactSchedule, Exceptions, Schedule};
 use collsynth_core::topology::Topology;
@@ -10,6 +10,26 @@ use crate::model::error::PlanError;
 use crate::model::goal::Goal;
 use crate::model::task::Task;
 use crate::planners::template::{TemplateTrees, most_steps};
+use crate::search::altered::with_exceptions;
+
+/// A pattern in steps of other widths, without chunks that move by themselves.
+pub(super) fn without(
+    problem: &Problem,
+    pattern: &Schedule,
+    widths: &[u32],
+    exceptions: Vec<ChunkId>,
+    own: Schedule,
+) -> Option<CompactSchedule> {
+    let mut builder = Schedule::builder();
+    for (step, &width) in pattern.steps().zip(widths) {
+        builder.step(width);
+        for transfer in step.transfers {
+            let chunks = pattern.chunks(transfer).iter().copied();
+            builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
+        }
+    }
+    with_exceptions(problem, builder.finish(), exceptions, own).ok()
+}
 
 /// The trees of an all_gather, reduce_scatter or all_reduce on an intact torus; `None` if there are none in the steps
 /// asked for.

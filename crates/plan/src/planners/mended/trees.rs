@@ -25,7 +25,7 @@ use collsynth_core::schedule::{CompactSchedule, Op, Schedule};
 use collsynth_core::topology::{DimRef, RankId, Topology};
 
 use super::hops::Hops;
-use super::pattern::{gather, intact};
+use super::pattern::{gather, intact, without};
 use super::within::Within;
 use crate::model::account::StopReason;
 use crate::model::control::{Control, Progress};
@@ -34,7 +34,6 @@ use crate::model::moves::Moves;
 use crate::model::network::{LiveLink, Network, WAIT, most_useful};
 use crate::model::widths::bounded_widths;
 use crate::planners::template::TemplateTrees;
-use crate::search::altered::with_exceptions;
 use crate::search::negotiation::Slots;
 use crate::search::tree_routing::{Arrival, TreeRouter};
 
@@ -426,14 +425,6 @@ impl<'a> Growth<'a> {
             widths.reverse();
         }
         let own = moves.write(problem.topology(), |step, _| Some(widths[step]));
-        let mut builder = Schedule::builder();
-        for (step, &width) in pattern.steps().zip(&widths) {
-            builder.step(width);
-            for transfer in step.transfers {
-                let chunks = pattern.chunks(transfer).iter().copied();
-                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
-            }
-        }
-        with_exceptions(problem, builder.finish(), exceptions, own).ok()
+        without(problem, pattern, &widths, exceptions, own)
     }
 }

@@ -16,13 +16,13 @@ use crate::model::control::Control;
 use crate::model::moves::Moves;
 use crate::model::network::{LiveLink, Message, Network, WAIT};
 use crate::planners::mended::hops::Hops;
-use crate::search::altered::with_exceptions;
+use crate::planners::mended::pattern::without;
 use crate::search::negotiation::Slots;
 use crate::search::path_routing::Router;
 
 /// Draws of a chunk of a slot before all are listed.
 const DRAWS: usize = 16;
-/// Exceptions routed side by side, at the same prices: one for so many links, and at most so many.
+/// Exceptions routed side by side, at the same prices: one per 256 links, and at most 64.
 const LINKS_FOR_EACH: usize = 256;
 const MOST_SIDE_BY_SIDE: usize = 64;
 /// About how long it takes to state, judge and write an exception.
@@ -261,14 +261,6 @@ impl<'a> Repair<'a> {
             }
         }
         let own = moves.write(problem.topology(), |step, _| Some(widths[step]));
-        let mut builder = Schedule::builder();
-        for (step, &width) in pattern.steps().zip(&widths) {
-            builder.step(width);
-            for transfer in step.transfers {
-                let chunks = pattern.chunks(transfer).iter().copied();
-                builder.transfer(transfer.from, transfer.to, transfer.via, transfer.op, chunks);
-            }
-        }
-        with_exceptions(problem, builder.finish(), exceptions, own).ok()
+        without(problem, pattern, &widths, exceptions, own)
     }
 }

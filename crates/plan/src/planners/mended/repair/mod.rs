@@ -60,7 +60,7 @@ const FEW: u64 = 40;
 /// share of the chunks too many.
 const DETOUR: u32 = 2;
 const SLOW: f64 = 0.97;
-/// Failures are too many for a try at the bound if they move this many chunks, and one for this many free slots.
+/// A try at the bound is hopeless if failures move at least this many chunks, and more than one per three free slots.
 const MANY_CHUNKS: u64 = 1 << 16;
 const CROWDED: u64 = 3;
 /// The work that a first try may take without a time limit: at the bound, and then in stages.
@@ -126,7 +126,7 @@ enum Impatience<'a> {
 }
 
 impl Repair<'_> {
-    /// Do failures move so many chunks that they hardly find room at the bound?
+    /// Do the chunks that failures move hardly find room at the bound?
     fn is_crowded(&self) -> bool {
         let (chunks, hops) = self.needed();
         chunks >= MANY_CHUNKS && chunks * CROWDED > self.slots.free().saturating_sub(hops)
@@ -194,16 +194,19 @@ impl Repair<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use collsynth_bound as bound;
-    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::collective::{ChunkId, Collective, Holders, Kind};
     use collsynth_core::topology::{Topology, TopologySpec};
 
     use super::*;
 
     const CABLES: [(u32, u32); 8] = [(0, 1), (7, 13), (20, 26), (50, 86), (70, 71), (100, 106), (150, 186), (200, 201)];
 
-    /// A plan on 6x6x6 without these cables, narrowed in stages to so much below the bound; its width, and the bound.
-    fn narrowed(below: u32) -> (CompactSchedule, u32, u32) {
+    /// A plan on 6x6x6 without these cables, narrowed in stages as if the bound were lower by `below`; its width, and
+    /// the bound.
+    fn narrowed(below: u32) -> (Problem, CompactSchedule, u32, u32) {
         let machine = Topology::new(TopologySpec::torus(&[6, 6, 6]).without_cables(&CABLES)).unwrap();
         let problem = Problem::new(machine, Collective::new(Kind::AllToAll)).unwrap();
         let bounds = bound::find(&problem).unwrap();
@@ -215,20 +218,33 @@ mod tests {
         let mut repair = Repair::new(&network, &hops, even_widths(least, steps), 0);
         repair.narrow(least - below, 20_000_000, &Control::unlimited());
         let found = repair.found_width();
-        (repair.finish(&pattern).unwrap(), found, least)
+        let schedule = repair.finish(&pattern).unwrap();
+        (problem, schedule, found, least)
     }
 
     #[test]
     fn stages_narrow_to_what_settled_last() {
         for below in [0, 1] {
-            let (schedule, found, least) = narrowed(below);
+            let (problem, schedule, found, least) = narrowed(below);
             assert!((least..=least + 2).contains(&found), "{found} above {least}");
             assert_eq!(schedule.pattern().total_width(), u64::from(found));
-            // Nothing is left of a stage that did not settle.
+            // Nothing is left of a stage that did not settle: every link has room, every sender what it sends.
+            let one = |holders| if let Holders::One(rank) = holders { rank } else { unreachable!() };
+            let chunks = || (0..problem.chunk_count()).map(ChunkId);
+            let mut held: HashSet<_> = chunks().map(|chunk| (chunk, one(problem.rule(chunk).before))).collect();
             let explicit = schedule.expand();
             for step in explicit.steps() {
-                assert!(step.transfers.iter().all(|transfer| explicit.chunks(transfer).len() <= step.width as usize));
+                let mut arrived = Vec::new();
+                for transfer in step.transfers {
+                    let sent = explicit.chunks(transfer);
+                    let links = problem.topology().links_between(transfer.from, transfer.to);
+                    assert!(sent.len() <= step.width as usize && links.count() == 1);
+                    assert!(sent.iter().all(|&chunk| held.contains(&(chunk, transfer.from))));
+                    arrived.extend(sent.iter().map(|&chunk| (chunk, transfer.to)));
+                }
+                held.extend(arrived);
             }
+            assert!(chunks().all(|chunk| held.contains(&(chunk, one(problem.rule(chunk).after)))));
         }
     }
 
@@ -236,7 +252,7 @@ mod tests {
     fn threads_change_nothing() {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| narrowed(0)).0
+            pool.install(|| narrowed(0)).1
         };
         assert_eq!(on(1), on(3));
     }
