@@ -43,9 +43,9 @@ Where no planner is named, broadcast, reduce and all_reduce in groups that share
 planned for each group by itself, with the planners of whole machines. Where a group is short of links, trees of all
 groups at once are packed in few parts, over links of all.
 
-Unless parts are stated, a plan more than 3 % above its bound is cut further: its chunks take the same routes, a piece
-after another, so that less is lost at both ends. That takes many steps, some hundred to a thousand; `--max-steps` and
-`--message-bytes` ask for fewer.
+Unless parts are stated, a plan more than 3 % above its bound (broadcast and reduce: 5 %) is cut further: its chunks
+take the same routes, a piece after another, so that less is lost at both ends. That takes more steps, some dozens to a
+thousand; `--max-steps` and `--message-bytes` ask for fewer.
 
 Bounds and `synth verify` know groups; so do [`synth run`](runtimes.md#groups-of-ranks), `lower`, the exports to GOAL,
 Chakra, CSV and traces, `view`, and [Python](python.md#groups). Not supported, and refused: MSCCL XML, relabeling and

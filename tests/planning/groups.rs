@@ -334,3 +334,22 @@ fn vectors_of_blocks_that_relay_for_each_other_come_near_their_bound() {
     let bound = plan.bounds.volume.as_ref().unwrap().at_least;
     assert!(volume * ratio(100, 1) <= bound * ratio(107, 1), "{volume}, at least {bound}");
 }
+
+/// The fewest steps that are near the bound: the same routes in ever more pieces would lose less at their ends, in many
+/// times as many steps.
+#[test]
+fn vectors_in_small_groups_are_cut_no_further_than_near_their_bound() {
+    let halves = [[3, 0, 1, 6], [5, 7, 2, 4]].map(|ranks| ranks.map(RankId).to_vec()).to_vec();
+    let rows = (0..4).map(|row| (4 * row..4 * row + 4).map(RankId).collect()).collect();
+    for (machine, kind, members, percent, most) in [
+        (torus(&[4, 2], &[(1, 2)], &[]), Kind::AllReduce, halves, 103, 70),
+        (torus(&[4, 4], &[], &[]), Kind::Reduce(RankId(0)), rows, 105, 70),
+    ] {
+        let plan = synthesize(&machine, &of(kind, members, true), &Goal::default(), &Control::unlimited()).unwrap();
+        assert_eq!(verify(&plan.clone().into(), &Options::default()).verdict(), Verdict::Holds);
+        let (steps, volume) = steps_and_volume(&plan);
+        let bound = plan.bounds.volume.as_ref().unwrap().at_least;
+        assert!(volume * ratio(100, 1) <= bound * ratio(percent, 1), "{volume}, at least {bound}");
+        assert!(steps <= most, "{steps} steps");
+    }
+}

@@ -1,6 +1,6 @@
 //! From a collective on a topology to a plan: the choice of the number of parts.
 
-use crate::engine::in_groups::{MANY_IN_GROUPS, plan_finer, plan_in_groups};
+use crate::engine::in_groups::{FEW_IN_GROUPS, MANY_IN_GROUPS, plan_finer, plan_in_groups};
 use crate::engine::nearness::{better, better_in_enough, bound_of_all, gap, is_near, keep_better, near, near_width};
 use crate::engine::parts::{best_parts, reduces_to_all, rungs, shares_vectors};
 use crate::engine::planned::Plan;
@@ -119,6 +119,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
     if let Some(plan) = best.take_if(|plan| is_over(plan) || (is_near(plan, &bounds) && has_to_do(plan))) {
         return Ok(plan);
     }
+    let finer = |plan: Plan| if whole.groups().is_some() { plan_finer(plan, goal, control) } else { plan };
     let mut was_near = false;
     for parts in rungs {
         let problem = whole.with_parts(parts)?;
@@ -131,8 +132,9 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
         let near = Some(near_width(parts, bound_of_all(&bounds), near(&whole)));
         let is_large = is_reduced && has_many_ranks(&whole) && best.is_some();
         let effort = Effort { near, only_quick: was_near || is_large, ..Effort::default() };
+        let is_quick = arrivals(&problem) <= FEW_IN_GROUPS;
         let found = plan_bounded(problem, bounds.clone(), goal, effort, control);
-        let found = if whole.groups().is_some() { found.map(|plan| plan_finer(plan, goal, control)) } else { found };
+        let found = if is_quick { found } else { found.map(finer) };
         was_near |= found.as_ref().is_ok_and(|plan| is_near(plan, &bounds));
         match found {
             Ok(found) if best.as_ref().is_none_or(|best| better_in_enough(&found, best, &bounds)) => best = Some(found),
@@ -146,7 +148,7 @@ fn plan_in_enough(whole: Problem, goal: &Goal<'_>, control: &Control) -> Result<
             break;
         }
     }
-    Ok(best.expect("there is a number of parts"))
+    Ok(finer(best.expect("there is a number of parts")))
 }
 
 /// Plans an all_reduce in these parts by matchings, which are as quick as they are good where parts just fit. If those

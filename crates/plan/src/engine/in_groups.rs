@@ -1,6 +1,6 @@
 //! Messages and vectors in groups: in the fewest parts that may be near the bound, then over the same routes in more.
 
-use crate::engine::nearness::{NEAR_IN_GROUPS, better, better_in_enough, bound_of_all, is_near, near_width};
+use crate::engine::nearness::{better, better_in_enough, bound_of_all, is_near, near, near_width};
 use crate::engine::planned::Plan;
 use crate::engine::portfolio::{Effort, plan_bounded, plan_problem};
 use crate::engine::together::finer::Finer;
@@ -18,8 +18,13 @@ const MOST_PARTS_IN_GROUPS: u32 = 64;
 const MOST_CHUNKS_IN_GROUPS: u64 = 1 << 14;
 /// Arrivals in groups from which on planning takes seconds for each number of parts.
 pub(super) const MANY_IN_GROUPS: u64 = 100_000;
+/// Arrivals in groups up to which another number of parts is planned in a moment, and takes fewer steps than the same
+/// routes in more pieces.
+pub(super) const FEW_IN_GROUPS: u64 = 10_000;
 /// The numbers of parts tried.
 const TRIES_IN_GROUPS: usize = 3;
+/// The units of width in which routes are leveled, until a plan is near its bound: fewer take fewer steps.
+const FINE: [u64; 3] = [50, 100, 200];
 
 /// Plans messages in groups, whole first. The links that a group may use, beside those of its own, are seldom a whole
 /// multiple of what its messages need: if whole ones are not near the bound, they are planned in the fewest parts that
@@ -31,8 +36,8 @@ pub(super) fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control
         return Ok(best);
     }
     let is_over = |plan: &Plan| control.planning(&plan.problem).stop().is_some();
-    let may_be_near =
-        |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS);
+    let near_in = |parts: u32| near_width(parts, bound_of_all(&bounds), near(whole));
+    let may_be_near = |&parts: &u32| u64::from(bounds.least_width(parts)) <= near_in(parts);
     let fewest = (2..=MOST_PARTS_IN_GROUPS).find(may_be_near);
     for parts in std::iter::successors(fewest, |parts| Some(2 * parts)).take(TRIES_IN_GROUPS) {
         let few = u64::from(whole.chunk_count()) * u64::from(parts) <= MOST_CHUNKS_IN_GROUPS;
@@ -44,7 +49,7 @@ pub(super) fn plan_in_groups(whole: &Problem, goal: &Goal<'_>, control: &Control
             best.stopped = StopReason::TimeLimit;
             break;
         }
-        let near = Some(near_width(parts, bound_of_all(&bounds), NEAR_IN_GROUPS));
+        let near = Some(near_in(parts));
         let is_long = arrivals(&problem) > MANY_IN_GROUPS;
         let own = control.bounds(&problem)?;
         match plan_bounded(problem, own, goal, Effort { near, ..Effort::default() }, control) {
@@ -68,16 +73,30 @@ pub(super) fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan
     if control.stop().is_some() || is_near(&plan, &plan.bounds) {
         return plan;
     }
-    let found = || {
+    let least = u64::from(plan.bounds.least_width(plan.problem.parts())).max(1);
+    let mut firsts = FINE.map(|fine| fine.div_ceil(least)).to_vec();
+    firsts.dedup();
+    let found = |first: u64| {
         let planning = &control.planning(&plan.problem);
-        let finer = Finer::new(&plan.problem, &plan.schedule, &plan.bounds, goal.seed, planning)?;
+        let near = |parts: u32| near_width(parts, bound_of_all(&plan.bounds), near(&plan.problem));
+        let routes = (&plan.problem, &plan.schedule);
+        let finer = Finer::new(routes, &plan.bounds, (first, near), goal.seed, planning)?;
         let problem = finer.problem().filter(|problem| control.has_time_for(problem))?;
         let schedule = finer.schedule(&problem, goal.seed, &control.planning(&problem))?;
         let is_of_all = plan.bounds.volume.as_ref().is_none_or(|bound| bound.scope() == Scope::AnyParts);
         let bounds = if is_of_all { plan.bounds.clone() } else { bounds_in_any_parts(&problem, control).ok()? };
         Some(Plan { problem, schedule, bounds, ..plan.clone() })
     };
-    found().filter(|found| better(found, &plan)).unwrap_or(plan)
+    let mut best = plan.clone();
+    for found in firsts.into_iter().filter_map(found) {
+        if better(&found, &best) {
+            best = found;
+        }
+        if is_near(&best, &best.bounds) {
+            break;
+        }
+    }
+    best
 }
 
 /// The best bounds of a problem that say the same for any number of parts. Metrics over time say more of some parts,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::engine::parts::as_float;
+use crate::engine::parts::{as_float, shares_vectors};
 use crate::engine::planned::Plan;
 use crate::model::addition::addition_depth;
 use crate::model::error::PlanError;
@@ -11,8 +11,8 @@ use collsynth_core::problem::Problem;
 
 /// A gap that is near enough unless parts are stated, in percent.
 const NEAR: i128 = 5;
-/// The same in groups, whose plans are cut further for it.
-pub(super) const NEAR_IN_GROUPS: i128 = 3;
+/// The same in groups, except of vectors from or to a root, which lose most at their ends.
+const NEAR_IN_GROUPS: i128 = 3;
 
 /// Takes over a plan that is better; a failure, by the time limit say, leaves what there is.
 pub(super) fn keep_better(best: &mut Plan, found: Result<Plan, PlanError>) {
@@ -42,7 +42,9 @@ pub(super) fn bound_of_all(bounds: &Bounds) -> Rational {
 
 /// The gap that is near enough for a problem, in percent.
 pub(super) fn near(problem: &Problem) -> i128 {
-    if problem.groups().is_some() { NEAR_IN_GROUPS } else { NEAR }
+    let kind = &problem.collective().kind;
+    let is_pipeline = kind.stated_root().is_some() && shares_vectors(kind);
+    if problem.groups().is_some() && !is_pipeline { NEAR_IN_GROUPS } else { NEAR }
 }
 
 /// The largest total width at most `near` percent above a bound.

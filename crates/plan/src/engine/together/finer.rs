@@ -14,12 +14,10 @@ use super::leveling::level;
 use super::overlay::{Overlay, Steps};
 use crate::model::control::Control;
 
-/// What is lost at the ends is to be at most one part in this many of the width.
+/// What is lost at the ends is to be at most one part in this many of the width where no plan would be near its bound.
 const WORTH_MORE_PARTS: u64 = 100;
 /// The most moves to put together, which takes a second or two.
 const MOST_MOVES: usize = 1_000_000;
-/// A unit of width is at most one part in this many of it where routes are leveled.
-const FINE: u64 = 200;
 
 /// Routes of a plan, to be cut.
 pub(crate) struct Finer {
@@ -33,16 +31,23 @@ pub(crate) struct Finer {
 }
 
 impl Finer {
-    /// The routes of a schedule, leveled towards the bound; `None` if cutting them promises no less width for each
-    /// part, or there are too many already.
-    pub fn new(coarse: &Problem, schedule: &Schedule, bounds: &Bounds, seed: u64, control: &Control) -> Option<Self> {
+    /// The routes of a schedule, cut in `first` pieces, leveled towards the bound, and cut in no more than it takes to
+    /// come `near` it: the width, by parts. `None` if cutting them promises no less width for each part, or there are
+    /// too many already.
+    pub fn new(
+        (coarse, schedule): (&Problem, &Schedule),
+        bounds: &Bounds,
+        (first, near): (u64, impl Fn(u32) -> u64),
+        seed: u64,
+        control: &Control,
+    ) -> Option<Self> {
         let routes = hops(coarse, schedule);
         let most = (MOST_MOVES / routes.len().max(1)) as u64;
-        let least = |parts: u32| u64::from(bounds.least_width(parts));
-        let first = FINE.div_ceil(least(coarse.parts()).max(1)).min(most).max(1) as u32;
+        let first = first.min(most).max(1) as u32;
         let problem = coarse.with_parts(coarse.parts().checked_mul(first)?).ok()?;
         let mut routes = [split(&routes, first)];
-        level(std::slice::from_ref(&problem), &mut routes, least(problem.parts()), seed, control);
+        let least = u64::from(bounds.least_width(problem.parts()));
+        level(std::slice::from_ref(&problem), &mut routes, least, seed, control);
         let [routes] = routes;
         let machine = problem.machine();
         let mut loads = vec![0_u64; machine.links().len()];
@@ -51,7 +56,9 @@ impl Finer {
         let load = loads.iter().zip(machine.links()).map(time).max()?;
         let width = schedule.total_width() * u64::from(first);
         let lost = schedule.total_width().checked_sub(load / u64::from(first)).filter(|_| width > load)?;
-        let pieces = (lost * WORTH_MORE_PARTS).div_ceil(load).clamp(1, (most / u64::from(first)).max(1)) as u32;
+        // As many steps are lost, however fine the pieces are that move in each.
+        let room = near(problem.parts()).saturating_sub(load).max(load / WORTH_MORE_PARTS).max(1);
+        let pieces = lost.div_ceil(room).clamp(1, (most / u64::from(first)).max(1)) as u32;
         (first * pieces > 1).then_some(Self { routes, problem, load, pieces })
     }
 
