@@ -78,6 +78,9 @@ pub(super) fn plan_finer(plan: Plan, goal: &Goal<'_>, control: &Control) -> Plan
     firsts.dedup();
     let found = |first: u64| {
         let planning = &control.planning(&plan.problem);
+        if planning.stop().is_some() {
+            return None;
+        }
         let near = |parts: u32| near_width(parts, bound_of_all(&plan.bounds), near(&plan.problem));
         let routes = (&plan.problem, &plan.schedule);
         let finer = Finer::new(routes, &plan.bounds, (first, near), goal.seed, planning)?;
