@@ -116,6 +116,7 @@ impl RunReport<'_> {
     /// For programs.
     pub fn to_json(&self) -> Value {
         let bandwidths = self.bandwidths();
+        let mismatches = self.mismatches.iter().map(|mismatch| mismatch.on(self.problem().topology()));
         json!({
             "collective": self.kind(),
             "machine": self.problem().topology().to_string(),
@@ -132,7 +133,7 @@ impl RunReport<'_> {
             "rank": self.rank.map(|rank| rank.0),
             "correct": self.mismatches.is_empty(),
             "repeatable": self.unrepeated.is_empty(),
-            "mismatches": self.mismatches.iter().map(|mismatch| mismatch.on(self.problem().topology())).collect::<Vec<_>>(),
+            "mismatches": mismatches.collect::<Vec<_>>(),
             "seconds": self.time.as_secs_f64(),
             "library_seconds": self.library.map(|time| time.as_secs_f64()),
             "algbw": bandwidths.map(|(algorithm, _)| algorithm),

@@ -154,7 +154,8 @@ fn files_state_switches() {
     let bench = Bench::new();
     let machine = |text: &str| {
         bench.write("m.json", text);
-        serde_json::from_str::<Value>(&bench.stdout("topology --topology m.json --format json")).expect("JSON")["failed_links"].clone()
+        let answer = bench.stdout("topology --topology m.json --format json");
+        serde_json::from_str::<Value>(&answer).expect("JSON")["failed_links"].clone()
     };
     let stated = machine(r#"{"torus": [8, 8], "failed_switches": ["x:1"]}"#);
     assert_eq!(stated, failed("--torus 8x8 --fail-switch x:1").1);

@@ -379,8 +379,8 @@ mod tests {
         assert_eq!(lines[0], first);
         assert_eq!(
             lines[1],
-            "all_to_all, any 2 cables: median 17 % slower, worst 100 % slower (0-3); 6 of 496 sets disconnect; 90 volumes \
-             certified; 3 classes"
+            "all_to_all, any 2 cables: median 17 % slower, worst 100 % slower (0-3); 6 of 496 sets disconnect; 90 \
+             volumes certified; 3 classes"
         );
     }
 
