@@ -286,6 +286,20 @@ fn groups_that_share_no_link_take_as_long_as_one_of_them() {
     }
 }
 
+/// Blocks that share no link: the bound is that of the block that is short of cables most, and each is mended alone.
+#[test]
+fn messages_of_blocks_that_share_no_link_take_as_long_as_those_of_the_worst() {
+    let members = groups([16, 16, 2], |[x, _, z]| [x / 8, 0, z]);
+    let rank = |x: u32, y: u32, z: u32| x + 16 * y + 256 * z;
+    let cables = [(rank(2, 13, 1), rank(3, 13, 1)), (rank(4, 8, 0), rank(4, 9, 0)), (rank(7, 4, 1), rank(7, 5, 1))];
+    let machine = torus(&[16, 16, 2], &cables, &[]);
+    let plan = plans::plan(None, &machine, of(Kind::AllToAll, members, false), 1).unwrap();
+    // Half of 128 ranks of a block send to the other half over 15 cables along y, in either direction.
+    assert_eq!(plan.bounds.volume.as_ref().unwrap().at_least, ratio(4096, 15));
+    let (steps, volume) = steps_and_volume(&plan);
+    assert!(steps == plan.bounds.least_steps() && volume <= ratio(277, 1), "{steps} steps, {volume}");
+}
+
 /// In 16 rows of 16, one of which has lost a cable of its root: its chunks leave through others, which make room.
 #[test]
 fn vectors_of_many_groups_come_near_their_bound_in_seconds() {

@@ -98,11 +98,12 @@ fn set(problem: &Problem, cut: &Cut) -> String {
     let count = cut.ranks.len();
     let label = |&rank: &RankId| problem.topology().rank_label(rank);
     let named = match cut.family {
-        Family::Slab { dim, first, last } => {
+        Family::Slab { dim, first, last, group } => {
             let name = dim_name(dim as u8);
             let positions =
                 if first == last { format!("{name} = {first}") } else { format!("{name} in {first}..={last}") };
-            Some(format!("with {positions}"))
+            let group = group.map_or(String::new(), |group| format!("of group {group} "));
+            Some(format!("{group}with {positions}"))
         }
         Family::Ball(center) => Some(format!("nearest to {}", label(&center))),
         Family::Rank | Family::Neighbors | Family::Improved => None,

@@ -15,11 +15,12 @@ use collsynth_core::topology::RankId;
 /// How a set was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Every rank whose position along a dimension lies in `first..=last`.
+    /// Every rank, or those of one group, whose position along a dimension lies in `first..=last`.
     Slab {
         dim: usize,
         first: u32,
         last: u32,
+        group: Option<u32>,
     },
     Rank,
     Neighbors,
@@ -81,27 +82,32 @@ pub fn best_cuts(region: &mut Region<'_>, pace: &Pace<'_>) -> Vec<Cut> {
 
 /// Positions `first..=last` of a dimension: every pair of boundaries. On a mesh the boundary behind the last position
 /// has no links, so the pairs with it are the half-lines. The slabs with position 0 are the complements of the others.
+/// Of groups that share no link, each has slabs of its own: those of all together cannot be harder to cross.
 fn best_slabs(region: &mut Region<'_>, dim: usize, pace: &Pace<'_>) -> Vec<Cut> {
     let topology = region.topology();
     let Some(torus) = topology.as_torus() else { return Vec::new() };
-    let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
-    for rank in topology.live_ranks() {
-        layers[torus.position(rank, dim) as usize].push(rank);
-    }
+    let sets: Vec<(Option<u32>, Vec<RankId>)> = match region.groups_apart() {
+        Some(groups) => groups.members().iter().zip(0..).map(|(ranks, group)| (Some(group), ranks.clone())).collect(),
+        None => vec![(None, topology.live_ranks().collect())],
+    };
     let mut best: Vec<Cut> = Vec::new();
-    for first in 1..layers.len() {
-        if pace.is_over(topology.links().len() as u64) {
-            break;
-        }
-        region.clear();
-        for (last, layer) in layers.iter().enumerate().skip(first) {
-            layer.iter().for_each(|&rank| region.toggle(rank));
-            let Some(crossing) = region.hardest_crossing() else { continue };
-            let place = best.partition_point(|better| better.crossing.cmp(&crossing).is_ge());
-            if place < SLABS {
-                let family = Family::Slab { dim, first: first as u32, last: last as u32 };
-                best.insert(place, Cut { family, ranks: region.ranks(), crossing });
-                best.truncate(SLABS);
+    for (group, ranks) in sets {
+        let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
+        ranks.iter().for_each(|&rank| layers[torus.position(rank, dim) as usize].push(rank));
+        for first in (1..layers.len()).filter(|&first| !layers[first].is_empty()) {
+            if pace.is_over(topology.links().len() as u64) {
+                break;
+            }
+            region.clear();
+            for (last, layer) in layers.iter().enumerate().skip(first).filter(|(_, layer)| !layer.is_empty()) {
+                layer.iter().for_each(|&rank| region.toggle(rank));
+                let Some(crossing) = region.hardest_crossing() else { continue };
+                let place = best.partition_point(|better| better.crossing.cmp(&crossing).is_ge());
+                if place < SLABS {
+                    let family = Family::Slab { dim, first: first as u32, last: last as u32, group };
+                    best.insert(place, Cut { family, ranks: region.ranks(), crossing });
+                    best.truncate(SLABS);
+                }
             }
         }
     }

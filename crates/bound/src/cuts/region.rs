@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::count::Count;
 use collsynth_core::certificate::Rational;
-use collsynth_core::collective::{Demand, Kind, Who};
+use collsynth_core::collective::{Demand, Groups, Kind, Who};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology};
 
@@ -94,6 +94,12 @@ impl<'a> Region<'a> {
 
     pub fn topology(&self) -> &'a Topology {
         self.topology
+    }
+
+    /// The groups, if no chunk of one may cross a link of another.
+    pub fn groups_apart(&self) -> Option<&'a Groups> {
+        let [Traffic { kind, .. }] = &self.all[..] else { return None };
+        kind.groups().filter(|groups| !groups.may_relay())
     }
 
     /// Does adding a rank take time in proportion to the ranks?

@@ -19,7 +19,7 @@
 //! # Applies
 //!
 //! To two groups or more, where steps are not stated. Messages and shards have planners that are as good for all groups
-//! at once: of many, they are planned apart where that meets the bounds.
+//! at once, but slow: many are planned apart first, blocks of a torus as tori with failed cables.
 //!
 //! # Complexity
 //!
@@ -28,11 +28,11 @@
 use std::cmp::Reverse;
 
 use collsynth_core::certificate::Bounds;
-use collsynth_core::collective::{ChunkId, Collective, Groups};
+use collsynth_core::collective::{ChunkId, Collective, Groups, Pattern};
 use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
-use collsynth_core::topology::{GraphLink, RankId, Shape, Topology, TopologySpec};
+use collsynth_core::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
 
 use super::{Effort, plan_bounded};
 use crate::engine::parts::shares_vectors;
@@ -48,8 +48,12 @@ use crate::planners::trees::packed_trees::PackedTrees;
 
 /// Arrivals of vectors above which packing trees of all groups at once takes more than some seconds.
 const MOST_ARRIVALS_AT_ONCE: u64 = 500_000;
-/// Arrivals of messages from which on planning all groups at once takes seconds.
+/// Arrivals of messages from which on planning all groups at once takes seconds, and the share of the least width that
+/// is then as good as nothing.
 const MANY_MESSAGES: u64 = 100_000;
+const NEAR_MESSAGES: u64 = 100;
+/// Arrivals of vectors above which groups are planned apart only: trees for all at once take minutes.
+const MANY_IN_GROUPS: u64 = 100_000;
 
 /// A group, planned alone over links of its own: a schedule of the chunks of the whole problem, among the ranks of the
 /// whole machine.
@@ -58,14 +62,22 @@ struct Alone {
     schedule: Schedule,
 }
 
-/// Plans each group by itself; also the name of the planner that planned the first. `None` if some group cannot be
-/// planned so.
+/// All groups, planned each by itself.
+pub(crate) struct Apart {
+    /// Who planned the first.
+    pub planner: &'static str,
+    pub outcome: Outcome,
+    /// Would planning all at once take long, and hardly find more?
+    pub is_enough: bool,
+}
+
+/// Plans each group by itself. `None` if some group cannot be planned so.
 pub(crate) fn plan_apart(
     task: &Task<'_>,
     among: Option<&[&dyn Planner]>,
     only_quick: bool,
     control: &Control,
-) -> Option<(&'static str, Outcome)> {
+) -> Option<Apart> {
     let groups = task.problem.groups().filter(|groups| groups.members().len() > 1)?;
     if task.steps.is_some() {
         return None;
@@ -77,11 +89,15 @@ pub(crate) fn plan_apart(
     let silent = &control.without_listeners();
     let groups = planned(task, groups, among, only_quick, silent);
     let at_once = groups.as_ref().map(|groups| merged(groups));
-    if !are_vectors {
-        let optimal = at_once.filter(|schedule| task.is_optimal(schedule))?;
-        return Some((groups?.first()?.planner, Outcome::new(optimal, StopReason::Finished)));
-    }
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
+    if !are_vectors {
+        let planner = groups?.first()?.planner;
+        let schedule = at_once.filter(|schedule| task.check_steps(planner, schedule.step_count()).is_ok())?;
+        // Steps of groups differ in width, which costs something once more.
+        let is_near = task.price.is_none() && schedule.total_width() <= near_messages(near_messages(least));
+        let is_enough = is_near || task.is_optimal(&schedule);
+        return Some(Apart { planner, outcome: Outcome::new(schedule, StopReason::Finished), is_enough });
+    }
     let near = task.near.unwrap_or(least);
     let enough = at_once.as_ref().is_some_and(|schedule| schedule.total_width() <= near.max(least));
     let (planner, routes) = match &groups {
@@ -100,7 +116,13 @@ pub(crate) fn plan_apart(
     let fits = |schedule: &Schedule| task.check_steps(planner, schedule.step_count()).is_ok();
     let found = at_once.into_iter().chain(anew.flatten()).filter(fits);
     let schedule = found.reduce(|best, other| if task.prefers(&other, &best) { other } else { best })?;
-    Some((planner, Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished))))
+    let outcome = Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished));
+    Some(Apart { planner, outcome, is_enough: arrivals(task.problem) > MANY_IN_GROUPS })
+}
+
+/// A total width of many messages that is near enough: what is left takes longer to find than all before.
+fn near_messages(least: u64) -> u64 {
+    least + least / NEAR_MESSAGES
 }
 
 /// Routes of trees for all groups at once, which relay for each other: packed in few parts, whose chunks are then cut.
@@ -140,17 +162,16 @@ fn planned(
     let least = u64::from(task.bounds.least_width(whole.parts()));
     let near = task.near.unwrap_or(least);
     let kind = whole.collective().kind.of_each();
+    let are_vectors = shares_vectors(kind);
     let plan = |problem: Problem, bounds: Bounds| {
         let (price, seed) = (task.price, task.seed);
         let (max_steps, parts) = (task.max_steps, Parts::Fixed(problem.parts()));
         let goal = Goal { among, parts, max_steps, price, seed, ..Goal::default() };
-        // As near its own bound as the whole is to be to that of all.
+        // As near its own bound as the whole is to be to that of all. Messages have as long as those of any group.
         let own = u64::from(bounds.least_width(problem.parts()));
-        let effort = Effort {
-            near: task.near.map(|near| (near * own / least.max(1)).max(own)),
-            only_quick,
-            ..Effort::default()
-        };
+        let as_near = task.near.map(|near| (near * own / least.max(1)).max(own));
+        let for_messages = (!are_vectors && task.price.is_none()).then(|| near_messages(own.max(least)));
+        let effort = Effort { near: as_near.or(for_messages), only_quick, ..Effort::default() };
         plan_bounded(problem, bounds, &goal, effort, control).ok()
     };
     let mut known: Vec<(TopologySpec, Option<Plan>)> = Vec::new();
@@ -158,7 +179,9 @@ fn planned(
     let mut first = 0;
     for members in groups.members() {
         control.stop().is_none().then_some(())?;
-        let machine = machine_of(whole.machine(), groups, members)?;
+        let is_one_to_one = kind.pattern() == Pattern::OneToOne;
+        let block = is_one_to_one.then(|| block_of(whole.machine(), members)).flatten();
+        let machine = block.or_else(|| graph_of(whole.machine(), groups, members))?;
         let problem = Problem::new(machine, Collective { kind: kind.clone(), parts: whole.parts() }).ok()?;
         let chunks = first;
         first += problem.chunk_count();
@@ -182,7 +205,7 @@ fn planned(
 
 /// The members of a group, numbered by their places, and the live links that join them; `None` if two join the same
 /// ranks.
-fn machine_of(machine: &Topology, groups: &Groups, members: &[RankId]) -> Option<Topology> {
+fn graph_of(machine: &Topology, groups: &Groups, members: &[RankId]) -> Option<Topology> {
     let place = |rank: RankId| groups.place(rank).map(|(_, place)| RankId(place));
     let mut links = Vec::new();
     for &rank in members {
@@ -191,10 +214,49 @@ fn machine_of(machine: &Topology, groups: &Groups, members: &[RankId]) -> Option
             links.push(GraphLink { from: place(link.from)?, to: place(link.to)?, capacity: link.capacity });
         }
     }
-    let failed = members.iter().filter(|&&rank| !machine.is_alive(rank)).filter_map(|&rank| place(rank));
     let spec = TopologySpec::new(Shape::Graph { ranks: narrow(members.len()), links });
     // Two links from a rank to another make no graph.
-    Topology::new(TopologySpec { failed_ranks: failed.collect(), ..spec }).ok()
+    Topology::new(TopologySpec { failed_ranks: failed_among(machine, members), ..spec }).ok()
+}
+
+/// A block of a torus as a torus of its own, without the links that the block has not; `None` of other ranks. Messages
+/// then follow a pattern, and only those that miss a link depart from it.
+fn block_of(machine: &Topology, members: &[RankId]) -> Option<Topology> {
+    let whole = machine.as_torus().filter(|torus| torus.twist.is_empty())?;
+    let (&first, dims) = (members.first()?, 0..whole.extents.len());
+    let offset = |rank, dim: usize| whole.position(rank, dim).checked_sub(whole.position(first, dim));
+    let last = members.last()?;
+    let extents: Vec<u32> =
+        dims.clone().map(|dim| offset(*last, dim).map(|offset| offset + 1)).collect::<Option<_>>()?;
+    let is_whole = |dim: usize| extents[dim] == whole.extents[dim];
+    let wraps = |dim: usize| if is_whole(dim) { whole.wrap[dim] } else { extents[dim] > 2 };
+    let block =
+        Torus { wrap: dims.clone().map(wraps).collect(), capacity: whole.capacity.clone(), ..Torus::new(&extents) };
+    let is_member = |(&rank, place): (&RankId, u32)| {
+        dims.clone().all(|dim| offset(rank, dim) == Some(block.position(RankId(place), dim)))
+    };
+    if extents.iter().map(|&extent| u64::from(extent)).product::<u64>() != members.len() as u64
+        || !members.iter().zip(0..).all(is_member)
+    {
+        return None;
+    }
+    let mut spec = TopologySpec::new(Shape::Torus(block));
+    let shape = Topology::new(spec.clone()).ok()?;
+    for link in shape.links() {
+        let (from, to) = (members[link.from.index()], members[link.to.index()]);
+        let is_there = machine.links_between(from, to).map(|id| machine.link(id));
+        if !is_there.into_iter().any(|other| other.alive && other.direction == link.direction) {
+            let dim = link.direction.map(DimRef::Direction);
+            spec.failed_links.push(FailedLink { from: link.from, to: link.to, dim, both: false });
+        }
+    }
+    spec.failed_ranks = failed_among(machine, members);
+    Topology::new(spec).ok()
+}
+
+/// The places of the members that failed.
+fn failed_among(machine: &Topology, members: &[RankId]) -> Vec<RankId> {
+    (0..).zip(members).filter(|&(_, &rank)| !machine.is_alive(rank)).map(|(place, _)| RankId(place)).collect()
 }
 
 /// A schedule among other ranks, of chunks that are numbered from `first` on.

@@ -2,7 +2,7 @@
 
 mod apart;
 
-use crate::engine::parts::{reduces_to_all, shares_vectors};
+use crate::engine::parts::reduces_to_all;
 use crate::engine::planned::Plan;
 use crate::engine::registry::planners;
 use crate::model::account::StopReason;
@@ -16,7 +16,7 @@ use crate::model::task::Task;
 #[cfg(feature = "smt")]
 use crate::planners::smt::{LastUnits, NAME as SMT, last_units};
 use crate::planners::trees::packed_trees::PackedTrees;
-use apart::plan_apart;
+use apart::{Apart, plan_apart};
 use collsynth_core::certificate::Bounds;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
@@ -36,8 +36,6 @@ pub(crate) struct Effort<'a> {
 
 /// The arrivals of an all_reduce above which some planners take minutes before they have a schedule.
 const LONG: u64 = 2_000_000;
-/// The arrivals of vectors in groups above which groups are planned apart only: trees for all at once take minutes.
-const MANY_IN_GROUPS: u64 = 100_000;
 
 /// Plans a problem whose parts are fixed.
 pub(crate) fn plan_problem(problem: Problem, goal: &Goal<'_>, control: &Control) -> Result<Plan, PlanError> {
@@ -74,16 +72,15 @@ pub(crate) fn plan_bounded(
     task.steps_or(bounds.least_steps())?;
     let mut best: Option<(&'static str, Outcome)> = None;
     let apart = goal.planner.is_none().then(|| plan_apart(&task, goal.among, effort.only_quick, control)).flatten();
-    let has_to_do =
-        apart.is_some() && shares_vectors(&problem.collective().kind) && arrivals(&problem) > MANY_IN_GROUPS;
-    if let Some((planner, outcome)) = apart {
+    let is_enough = apart.as_ref().is_some_and(|apart| apart.is_enough);
+    if let Some(Apart { planner, outcome, .. }) = apart {
         control.found(planner, &problem, &bounds, &outcome.schedule);
         task.incumbent = Some((outcome.schedule.step_count(), outcome.schedule.total_width()));
         best = Some((planner, outcome));
     }
     let mut failures = Vec::new();
     for planner in candidates(&problem, goal, effort) {
-        if has_to_do || best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
+        if is_enough || best.as_ref().is_some_and(|(_, outcome)| task.is_optimal(&outcome.schedule)) {
             break;
         }
         let is_near = best.as_ref().is_some_and(|(_, outcome): &(_, Outcome)| task.is_near(&outcome.schedule));
@@ -111,7 +108,7 @@ pub(crate) fn plan_bounded(
     if goal.planner.is_none()
         && effort.near.is_none()
         && !effort.only_quick
-        && !has_to_do
+        && !is_enough
         && outcome.schedule.total_width() > u64::from(bounds.least_width(problem.parts()))
     {
         (planner, outcome) = finished(goal, &task, planner, outcome, control);
