@@ -25,15 +25,20 @@ const TRUSTED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Files beside the trusted base that need not be believed: they make text, files and smaller examples.
+/// Files beside the trusted base that need not be believed: they make text, files and smaller examples. What only makes
+/// an error of an error, or says where it is, cannot make a file readable.
 const UNTRUSTED: &[&str] = &[
     "crates/core/src/collective/words.rs",
+    "crates/core/src/topology/error.rs",
     "crates/core/src/topology/words.rs",
     "crates/verify/src/audit/diagnosis",
     "crates/verify/src/verify/diagnosis",
     "crates/verify/src/report",
     "crates/verify/src/explain",
     "crates/verify/src/shrink",
+    "crates/verify/src/guard/shown.rs",
+    "crates/verify/src/json/error.rs",
+    "crates/verify/src/json/locate.rs",
     "crates/verify/src/json/schedule/brief.rs",
     "crates/verify/src/json/schedule/write.rs",
     "crates/verify/src/json/schedule/schema.rs",
@@ -57,7 +62,7 @@ holds (`optimal`, `standing`, bounds) are as good as the files listed here, the 
 [packages](../../crates/verify/Cargo.toml) that read JSON and gzip and compute fractions. A bug in any other file can
 make a schedule worse, a message misleading or a command fail; it cannot make what is refuted hold, or optimal. What
 decides records facts and counts them, and compares figures with bounds; diagnosis and reports make text of facts,
-verdicts and claims afterwards.
+verdicts and claims afterwards, and an error, once there is one, only becomes another.
 
 No arithmetic here can wrap in favor of a claim. Certificates and claims compute with checked operations, and lints keep
 it so; release builds of this workspace check the rest for overflow too, and stop.
@@ -102,7 +107,7 @@ fn what_has_to_be_believed_is_listed() {
     }
     writeln!(page, "\nAll of it: {total} lines.").expect("text");
     let beside: Vec<&Source> = sources.iter().filter(|source| is_in(source, UNTRUSTED)).collect();
-    table(&mut page, "Not believed: diagnosis, reports, writers, schemas", &beside);
+    table(&mut page, "Not believed: errors and their places, diagnosis, reports, writers, schemas", &beside);
     let path = root().join(TRUSTED_PAGE);
     if std::env::var_os("SYNTH_UPDATE_RESULTS").is_some() {
         fs::write(&path, &page).expect("the page is written");
