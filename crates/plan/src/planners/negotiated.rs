@@ -169,3 +169,27 @@ fn template(problem: &Problem, parts: u32, steps: usize) -> Option<(Topology, Te
     let intact = Topology::new(TopologySpec::new(topology.spec().shape.clone())).ok()?;
     Some((intact, template))
 }
+
+#[cfg(test)]
+mod tests {
+    use collsynth_bound as bound;
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::topology::Shape;
+
+    use super::*;
+
+    /// A try among hundreds of ranks takes seconds: behind what another planner found, it ends.
+    #[test]
+    fn a_long_try_ends_where_others_are_narrower() {
+        let mut spec = TopologySpec::torus(&[19, 19]);
+        if let Shape::Torus(torus) = &mut spec.shape {
+            torus.wrap = vec![false; 2];
+        }
+        let problem = Problem::new(Topology::new(spec).unwrap(), Collective::new(Kind::AllToAll)).unwrap();
+        let bounds = bound::find(&problem).unwrap();
+        let least = u64::from(bounds.least_width(1));
+        let task = Task { incumbent: Some((40, least / 2)), ..Task::new(&problem, &bounds) };
+        let planned = Negotiated.plan(&task, &Control::unlimited());
+        assert!(matches!(planned, Err(PlanError::NotFound { .. })));
+    }
+}

@@ -40,7 +40,7 @@ pub(super) fn combined(
     let mut routes = routes(&prospect.problems, goal, &control.planning_all(&prospect.problems)).ok()?;
     let mut best: Option<(Job, u32)> = None;
     loop {
-        let found = together(prospect, &routes, goal, close, control).map(|job| (job, cut));
+        let found = together(prospect, &mut routes, goal, close, control).map(|job| (job, cut));
         best = match (best, found) {
             (Some(best), Some(found)) if !is_better((&found.0, found.1), (&best.0, best.1)) => Some(best),
             (best, found) => found.or(best),
@@ -58,8 +58,8 @@ pub(super) fn combined(
     }
 }
 
-/// One job of collectives that are planned alone.
-fn together(prospect: Prospect, routes: &[Vec<Hop>], goal: &JobGoal, close: f64, control: &Control) -> Option<Job> {
+/// One job of collectives that are planned alone, whose routes are then those leveled.
+fn together(prospect: Prospect, routes: &mut [Vec<Hop>], goal: &JobGoal, close: f64, control: &Control) -> Option<Job> {
     let control = &control.planning_all(&prospect.problems);
     let least = u64::from(prospect.least_width());
     let near = least + (close * least as f64) as u64;

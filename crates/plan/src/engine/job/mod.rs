@@ -16,8 +16,9 @@
 //! one step. Its chunks have the members of a group in turn as roots.
 //!
 //! Among many ranks that takes minutes. There, and wherever whole messages stay far above the bound, the collectives
-//! are planned one by one, their routes leveled, and their moves [put together](crate::engine::together); if that is
-//! far above the bound too, they may run [one after another](in_turn).
+//! are planned one by one, each in its share of the time, their routes leveled, and their moves [put
+//! together](crate::engine::together), in more and more parts; if that is far above the bound too, they may run [one
+//! after another](in_turn).
 //!
 //! # Applies
 //!

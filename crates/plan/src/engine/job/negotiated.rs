@@ -78,30 +78,34 @@ pub(super) fn negotiated_in_parts(
         let known = known.map(|(job, of)| (job, of, cut));
         negotiated(whole.cut(cut, control)?, known, goal, control)
     };
-    let (mut best, mut stopped) = first.map_or_else(|| in_parts(1), Ok)?;
-    let mut best_cut = 1;
+    let whole_messages = first.map_or_else(|| in_parts(1), Ok);
     // Of the finest; that of whole messages says little where a unit of width is much. Steps take a unit each or more,
     // so the gap may stay while the volume falls.
-    let mut above = (cut == 1).then(|| gap(&best));
+    let said = whole_messages.as_ref().ok().filter(|_| cut == 1).map(|(job, _)| job);
+    let mut above = said.map(gap);
     let volume = |job: &Job, cut: u32| job.total_width() as f64 / f64::from(cut);
-    let mut before = (cut == 1).then(|| volume(&best, 1));
+    let mut before = said.map(|job| volume(job, 1));
+    let mut best = whole_messages.map(|(job, reason)| (job, 1, reason));
     cut = cut.max(2);
     while above.is_none_or(|above| above > close) && can_cut(cut) && control.stop().is_none() {
-        // What time did not suffice for leaves what there is.
+        // What time did not suffice for, or what is behind others, leaves what there is.
         let Ok((job, reason)) = in_parts(cut) else { break };
         above = Some(gap(&job));
         let gained = before.replace(volume(&job, cut)).map(|before| 1.0 - volume(&job, cut) / before);
-        if is_better((&job, cut), (&best, best_cut)) {
-            (best, best_cut, stopped) = (job, cut, reason);
+        let is_best = best.as_ref().map_or(true, |(best, best_cut, _)| is_better((&job, cut), (best, *best_cut)));
+        if is_best {
+            best = Ok((job, cut, reason));
         }
         // More parts share what is lost at both ends, but not what is lost between.
-        let is_behind = known.is_some_and(|known| !is_better((&best, best_cut), known));
-        if gained.is_some_and(|gained| gained < close) || is_behind {
+        let is_behind = |(best, best_cut, _): &(Job, u32, StopReason)| {
+            known.is_some_and(|known| !is_better((best, *best_cut), known))
+        };
+        if gained.is_some_and(|gained| gained < close) || best.as_ref().is_ok_and(is_behind) {
             break;
         }
         cut *= 2;
     }
-    Ok((best, best_cut, stopped))
+    best
 }
 
 struct Routing<'a> {

@@ -1,5 +1,6 @@
 //! Routes of each collective of a job, planned alone.
 
+use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
 
@@ -13,8 +14,10 @@ use crate::model::goal::{Goal, Parts};
 use crate::model::planner::{Planner, arrivals};
 use crate::planners::trees::spanning_trees::SpanningTrees;
 
-/// How far above the bound a plan of one of them is near enough, in percent.
+/// How far above the bound a plan of one of them is near enough, in percent; and one whose planners take long: all are
+/// leveled together anyway.
 const NEAR: u64 = 2;
+const NEAR_OF_MANY: u64 = 8;
 
 /// The moves of each problem, planned without regard to the others. A problem in many parts is planned in fewer, whose
 /// chunks are then split.
@@ -24,11 +27,13 @@ const NEAR: u64 = 2;
 /// A [`PlanError`] if one of them cannot be planned.
 pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) -> Result<Vec<Vec<Hop>>, PlanError> {
     let mut found = Vec::with_capacity(problems.len());
-    for problem in problems {
+    for (number, problem) in problems.iter().enumerate() {
+        let control = &control.first_of(narrow(problems.len() - number));
         let bounds = control.bounds(problem)?;
         let parts = enough_parts(problem, &bounds);
         let coarse = problem.with_parts(parts)?;
-        let near = u64::from(bounds.least_width(parts)) * (100 + NEAR) / 100;
+        let percent = if arrivals(&coarse) > MOST_ARRIVALS_ALONE { NEAR_OF_MANY } else { NEAR };
+        let near = u64::from(bounds.least_width(parts)) * (100 + percent) / 100;
         let planned = |planner: Option<&dyn Planner>, only_quick: bool| {
             let goal = Goal { parts: Parts::Fixed(parts), seed: goal.seed, planner, ..Goal::default() };
             let effort = Effort { near: Some(near), only_quick, ..Effort::default() };

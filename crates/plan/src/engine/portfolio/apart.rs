@@ -52,6 +52,7 @@ const MOST_ARRIVALS_AT_ONCE: u64 = 500_000;
 /// is then as good as nothing.
 const MANY_MESSAGES: u64 = 100_000;
 const NEAR_MESSAGES: u64 = 100;
+const MANY_TO_LEVEL: u64 = 1_000_000;
 /// Arrivals of vectors above which groups are planned apart only: trees for all at once take minutes.
 const MANY_IN_GROUPS: u64 = 100_000;
 
@@ -90,34 +91,40 @@ pub(crate) fn plan_apart(
     let groups = planned(task, groups, among, only_quick, silent);
     let at_once = groups.as_ref().map(|groups| merged(groups));
     let least = u64::from(task.bounds.least_width(task.problem.parts()));
-    if !are_vectors {
-        let planner = groups?.first()?.planner;
-        let schedule = at_once.filter(|schedule| task.check_steps(planner, schedule.step_count()).is_ok())?;
-        // Steps of groups differ in width, which costs something once more.
-        let is_near = task.price.is_none() && schedule.total_width() <= near_messages(near_messages(least));
-        let is_enough = is_near || task.is_optimal(&schedule);
-        return Some(Apart { planner, outcome: Outcome::new(schedule, StopReason::Finished), is_enough });
-    }
-    let near = task.near.unwrap_or(least);
+    // Steps of groups differ in width, which costs something once more.
+    let near_enough = near_messages(near_messages(least));
+    let near = task.near.unwrap_or(if are_vectors { least } else { near_enough });
     let enough = at_once.as_ref().is_some_and(|schedule| schedule.total_width() <= near.max(least));
     let (planner, routes) = match &groups {
         Some(groups) => {
             let hops_of = |group: &Alone| hops(task.problem, &group.schedule);
-            (groups.first()?.planner, (!enough).then(|| groups.iter().flat_map(hops_of).collect()))
+            let may_level = !enough && task.problem.collective().kind.pattern() != Pattern::OneToOne;
+            (groups.first()?.planner, may_level.then(|| groups.iter().flat_map(hops_of).collect()))
         }
-        None => (PackedTrees.name(), Some(relayed(task, among, silent)?)),
+        None if are_vectors => (PackedTrees.name(), Some(relayed(task, among, silent)?)),
+        None => return None,
     };
     // Without it there would be no schedule yet.
     let has_to = at_once.is_none();
     let anew = routes.filter(|_| has_to || control.stop().is_none()).map(|routes: Vec<Hop>| {
         let problems = std::slice::from_ref(task.problem);
-        put_together(problems, &[routes], (least, near), task.max_steps, task.seed, control)?.pop()
+        put_together(problems, &mut [routes], (least, near), task.max_steps, task.seed, control)?.pop()
     });
     let fits = |schedule: &Schedule| task.check_steps(planner, schedule.step_count()).is_ok();
     let found = at_once.into_iter().chain(anew.flatten()).filter(fits);
     let schedule = found.reduce(|best, other| if task.prefers(&other, &best) { other } else { best })?;
+    let is_near = task.price.is_none() && schedule.total_width() <= near.max(near_enough);
+    let is_enough = match are_vectors {
+        true => arrivals(task.problem) > MANY_IN_GROUPS,
+        // Put together anew, they take more steps than needed.
+        false => task.is_optimal(&schedule) || (is_near && (enough || arrivals(task.problem) > MANY_TO_LEVEL)),
+    };
+    // Where near is enough, others would not look for fewer steps any more.
+    if !are_vectors && !is_enough && task.near.is_some() {
+        return None;
+    }
     let outcome = Outcome::new(schedule, control.stop().unwrap_or(StopReason::Finished));
-    Some(Apart { planner, outcome, is_enough: arrivals(task.problem) > MANY_IN_GROUPS })
+    Some(Apart { planner, outcome, is_enough })
 }
 
 /// A total width of many messages that is near enough: what is left takes longer to find than all before.
@@ -163,6 +170,9 @@ fn planned(
     let near = task.near.unwrap_or(least);
     let kind = whole.collective().kind.of_each();
     let are_vectors = shares_vectors(kind);
+    let is_one_to_one = kind.pattern() == Pattern::OneToOne;
+    // Trees of shards give way better than those of vectors.
+    let can_be_leveled = !are_vectors && !is_one_to_one;
     let plan = |problem: Problem, bounds: Bounds| {
         let (price, seed) = (task.price, task.seed);
         let (max_steps, parts) = (task.max_steps, Parts::Fixed(problem.parts()));
@@ -179,7 +189,6 @@ fn planned(
     let mut first = 0;
     for members in groups.members() {
         control.stop().is_none().then_some(())?;
-        let is_one_to_one = kind.pattern() == Pattern::OneToOne;
         let block = is_one_to_one.then(|| block_of(whole.machine(), members)).flatten();
         let machine = block.or_else(|| graph_of(whole.machine(), groups, members))?;
         let problem = Problem::new(machine, Collective { kind: kind.clone(), parts: whole.parts() }).ok()?;
@@ -193,7 +202,8 @@ fn planned(
             let spec = problem.machine().spec().clone();
             let bounds = control.bounds(&problem).ok();
             let is_short = |bounds: &Bounds| u64::from(bounds.least_width(problem.parts())) > near;
-            let bounds = bounds.filter(|bounds| !groups.may_relay() || !is_short(bounds));
+            let has_to_relay = |bounds: &Bounds| groups.may_relay() && is_short(bounds) && !can_be_leveled;
+            let bounds = bounds.filter(|bounds| !has_to_relay(bounds));
             known.push((spec, bounds.and_then(|bounds| plan(problem, bounds))));
         }
         let plan = known[at].1.as_ref()?;

@@ -188,7 +188,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
     }
 
-    /// One try, whose steps are widened where conflicts do not settle.
+    /// One try, whose steps are widened where conflicts do not settle, unless others are narrower.
     fn widen(&mut self, steps: u32, least_width: u32) {
         let abandon = || self.is_abandoned(steps);
         let start = self.start(steps, least_width, 1, PRESSURE_CAPS[0], false);
@@ -201,6 +201,9 @@ impl<'a, S: Strategy> Search<'a, S> {
             self.control.report(Progress { planner: self.planner, attempt: &label, round, remaining });
             if remaining == 0 || self.control.stop().is_some() {
                 break;
+            }
+            if self.is_beyond(width) {
+                return;
             }
             let work = negotiation.work();
             if remaining as f64 <= (1.0 - SETTLED) * least as f64 {
@@ -286,6 +289,12 @@ impl<'a, S: Strategy> Search<'a, S> {
         let known = self.task.incumbent.map(|(_, known)| known);
         let least = known.into_iter().chain(self.task.near).min().filter(|_| self.task.price.is_none());
         least.is_some_and(|least| u64::from(width) > least + least / WITHIN_REACH + 2)
+    }
+
+    /// Is this wider than what another planner found, and not by the percent that fewer steps may be worth?
+    fn is_beyond(&self, width: u32) -> bool {
+        let known = self.task.incumbent.map(|(_, known)| known).filter(|_| self.task.price.is_none());
+        known.is_some_and(|known| u64::from(width) > known + known / 100)
     }
 
     /// Would this point be better than the best schedule?

@@ -57,7 +57,7 @@ use tree::{Tree, hops_of, lower_root, trees_of};
 /// The most sweeps over all busy links; one that lowers the total price by less than this share is the last.
 const SWEEPS: u32 = 40;
 const GAIN: f64 = 0.02;
-/// The links looked at in all sweeps, some 40 million a second: what gains much comes first.
+/// The links looked at in all sweeps for each collective, some 40 million a second: what gains much comes first.
 const MOST_WORK: u64 = 80_000_000;
 /// A sweep leaves a link after this many failed exchanges in a row.
 const PATIENCE: u32 = 64;
@@ -102,6 +102,7 @@ pub fn is_trees(problem: &Problem, hops: &[Hop]) -> bool {
 /// Goes over the busy links, the busiest first, and exchanges what their chunks can, until that gains little.
 fn sweep(problems: &[Problem], loads: Loads<'_>, trees: &mut [Tree], seed: u64, control: &Control) {
     let mut exchange = Exchange::new(problems, loads);
+    let most_work = MOST_WORK * problems.len() as u64;
     let mut rng = Rng::with_seed(seed);
     let mut over: Vec<Vec<u32>> = vec![Vec::new(); exchange.loads.load.len()];
     for (number, tree) in (0..).zip(&*trees) {
@@ -110,7 +111,7 @@ fn sweep(problems: &[Problem], loads: Loads<'_>, trees: &mut [Tree], seed: u64, 
     for _ in 0..SWEEPS {
         let before = exchange.loads.total();
         for link in exchange.loads.busy() {
-            if control.stop().is_some() || exchange.work > MOST_WORK {
+            if control.stop().is_some() || exchange.work > most_work {
                 return;
             }
             let mut numbers = std::mem::take(&mut over[link.index()]);
