@@ -39,9 +39,9 @@ many parts near the bound (all_gather, reduce_scatter, broadcast, reduce, all_re
 `flood` (barrier); and `smt`, which proves the optimum of small ones (not of all_reduce). On some 30 ranks a linear
 program of trees proves a bound: `synth bound --lp`.
 
-Where no planner is named, broadcast, reduce and all_reduce in groups that share no link, such as rows and planes, are
-planned for each group by itself, with the planners of whole machines. Where a group is short of links, trees of all
-groups at once are packed in few parts, over links of all.
+Where no planner is named, groups that share no link, such as rows and planes, are planned each by itself, with the
+planners of whole machines: for broadcast, reduce and all_reduce always, for other kinds where there are many messages.
+Where a group is short of links, trees of all groups at once are packed in few parts, over links of all.
 
 Unless parts are stated, a plan more than 3 % above its bound (broadcast and reduce: 5 %) is cut further: its chunks
 take the same routes, a piece after another, so that less is lost at both ends. That takes more steps, some dozens to a
