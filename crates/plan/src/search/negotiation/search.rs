@@ -59,6 +59,11 @@ const LONG_PATIENCE: u32 = 3;
 const LONG_SHARE: (u64, u64) = (8, 32);
 const FEW: u64 = 10;
 const SETTLED: f64 = 0.1;
+/// Of a demand, whose messages fit no template, a unit of this total width is next to nothing: the try begins a share of
+/// it wider, and each round is to settle half of the conflicts.
+const WIDE: u32 = 1000;
+const WIDER: u32 = 300;
+const SETTLED_OF_WIDE: f64 = 0.5;
 
 /// The limits of a try.
 #[derive(Clone, Copy, Debug)]
@@ -142,6 +147,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         }
         let is_long = |steps: &u32| self.cost(*steps) > LONG_TRY;
         match self.strategy.step_choices(least_width, Aim::Any).first().copied().filter(is_long) {
+            Some(steps) if self.is_wide(least_width) => self.widen(steps, least_width + least_width / WIDER),
             Some(steps) => self.widen(steps, least_width),
             None => self.search(least_width),
         }
@@ -206,14 +212,16 @@ impl<'a, S: Strategy> Search<'a, S> {
                 return;
             }
             let work = negotiation.work();
-            if remaining as f64 <= (1.0 - SETTLED) * least as f64 {
+            let is_wide = remaining > FEW && self.is_wide(width);
+            let settled = if is_wide { SETTLED_OF_WIDE } else { SETTLED };
+            if remaining as f64 <= (1.0 - settled) * least as f64 {
                 (least, work_then, slow_rounds) = (remaining, work, 0);
             }
             // A unit of width is room for a chunk in each column.
             let units = remaining / negotiation.slots().columns() as u64;
             let (rounds, share) = match remaining {
                 ..=FEW => (LONG_PATIENCE, LONG_SHARE.0),
-                _ if units > 1 => (1, u64::MAX),
+                _ if units > 1 || is_wide => (1, u64::MAX),
                 _ => (LONG_PATIENCE, LONG_SHARE.1),
             };
             if slow_rounds >= rounds && work - work_then >= work / share {
@@ -225,6 +233,10 @@ impl<'a, S: Strategy> Search<'a, S> {
             negotiation.slots().raise();
         }
         self.best = Some(Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() });
+    }
+
+    fn is_wide(&self, width: u32) -> bool {
+        self.task.problem.collective().kind.demand().is_some() && width >= WIDE
     }
 
     /// Is time up before everything has a route, where that takes long?
