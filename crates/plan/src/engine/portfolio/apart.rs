@@ -29,11 +29,11 @@ use std::cmp::Reverse;
 
 use collsynth_core::certificate::Bounds;
 use collsynth_core::collective::{ChunkId, Collective, Groups, Pattern};
-use collsynth_core::exact::narrow;
 use collsynth_core::problem::Problem;
 use collsynth_core::schedule::Schedule;
-use collsynth_core::topology::{DimRef, FailedLink, GraphLink, RankId, Shape, Topology, TopologySpec, Torus};
+use collsynth_core::topology::{RankId, TopologySpec};
 
+use super::machine::{block_of, graph_of};
 use super::{Effort, plan_bounded};
 use crate::engine::parts::shares_vectors;
 use crate::engine::planned::Plan;
@@ -52,6 +52,7 @@ const MOST_ARRIVALS_AT_ONCE: u64 = 500_000;
 /// is then as good as nothing.
 const MANY_MESSAGES: u64 = 100_000;
 const NEAR_MESSAGES: u64 = 100;
+/// Arrivals of shards above which that takes so long that leveled routes do, in however many steps.
 const MANY_TO_LEVEL: u64 = 1_000_000;
 /// Arrivals of vectors above which groups are planned apart only: trees for all at once take minutes.
 const MANY_IN_GROUPS: u64 = 100_000;
@@ -211,62 +212,6 @@ fn planned(
         all.push(Alone { planner: plan.planner, schedule });
     }
     Some(all)
-}
-
-/// The members of a group, numbered by their places, and the live links that join them; `None` if two join the same
-/// ranks.
-fn graph_of(machine: &Topology, groups: &Groups, members: &[RankId]) -> Option<Topology> {
-    let place = |rank: RankId| groups.place(rank).map(|(_, place)| RankId(place));
-    let mut links = Vec::new();
-    for &rank in members {
-        let within = machine.links_from(rank).map(|id| machine.link(id));
-        for link in within.filter(|link| link.alive && groups.join(link.from, link.to)) {
-            links.push(GraphLink { from: place(link.from)?, to: place(link.to)?, capacity: link.capacity });
-        }
-    }
-    let spec = TopologySpec::new(Shape::Graph { ranks: narrow(members.len()), links });
-    // Two links from a rank to another make no graph.
-    Topology::new(TopologySpec { failed_ranks: failed_among(machine, members), ..spec }).ok()
-}
-
-/// A block of a torus as a torus of its own, without the links that the block has not; `None` of other ranks. Messages
-/// then follow a pattern, and only those that miss a link depart from it.
-fn block_of(machine: &Topology, members: &[RankId]) -> Option<Topology> {
-    let whole = machine.as_torus().filter(|torus| torus.twist.is_empty())?;
-    let (&first, dims) = (members.first()?, 0..whole.extents.len());
-    let offset = |rank, dim: usize| whole.position(rank, dim).checked_sub(whole.position(first, dim));
-    let last = members.last()?;
-    let extents: Vec<u32> =
-        dims.clone().map(|dim| offset(*last, dim).map(|offset| offset + 1)).collect::<Option<_>>()?;
-    let is_whole = |dim: usize| extents[dim] == whole.extents[dim];
-    let wraps = |dim: usize| if is_whole(dim) { whole.wrap[dim] } else { extents[dim] > 2 };
-    let block =
-        Torus { wrap: dims.clone().map(wraps).collect(), capacity: whole.capacity.clone(), ..Torus::new(&extents) };
-    let is_member = |(&rank, place): (&RankId, u32)| {
-        dims.clone().all(|dim| offset(rank, dim) == Some(block.position(RankId(place), dim)))
-    };
-    if extents.iter().map(|&extent| u64::from(extent)).product::<u64>() != members.len() as u64
-        || !members.iter().zip(0..).all(is_member)
-    {
-        return None;
-    }
-    let mut spec = TopologySpec::new(Shape::Torus(block));
-    let shape = Topology::new(spec.clone()).ok()?;
-    for link in shape.links() {
-        let (from, to) = (members[link.from.index()], members[link.to.index()]);
-        let is_there = machine.links_between(from, to).map(|id| machine.link(id));
-        if !is_there.into_iter().any(|other| other.alive && other.direction == link.direction) {
-            let dim = link.direction.map(DimRef::Direction);
-            spec.failed_links.push(FailedLink { from: link.from, to: link.to, dim, both: false });
-        }
-    }
-    spec.failed_ranks = failed_among(machine, members);
-    Topology::new(spec).ok()
-}
-
-/// The places of the members that failed.
-fn failed_among(machine: &Topology, members: &[RankId]) -> Vec<RankId> {
-    (0..).zip(members).filter(|&(_, &rank)| !machine.is_alive(rank)).map(|(place, _)| RankId(place)).collect()
 }
 
 /// A schedule among other ranks, of chunks that are numbered from `first` on.

@@ -1,6 +1,7 @@
 //! Runs the planners that apply, one after another, on one problem.
 
 mod apart;
+mod machine;
 
 use crate::engine::parts::reduces_to_all;
 use crate::engine::planned::Plan;
