@@ -27,8 +27,8 @@
 //! succeeds, so both figures are certified optimal; from 100 ranks on, [`Mended`](crate::Mended) is there before, in
 //! less time. Sparse demands leave busy ranks hardly an idle link: the search then looks for the last unit of width in
 //! steps that are all 1 wide, with more patience, and reduces the steps again. Where a try takes long (from some 300
-//! ranks on), there is one, from the bound (of a demand of many chunks, a third of a percent above): where its conflicts
-//! do not settle, it widens the step that has most of them.
+//! ranks on), there is one, from the bound (of a demand of many chunks, from a third of a percent above): where its
+//! conflicts do not settle, it widens the step that has most of them.
 //!
 //! # Complexity
 //!

@@ -59,8 +59,8 @@ const LONG_PATIENCE: u32 = 3;
 const LONG_SHARE: (u64, u64) = (8, 32);
 const FEW: u64 = 10;
 const SETTLED: f64 = 0.1;
-/// Of a demand, whose messages fit no template, a unit of this total width is next to nothing: the try begins a share of
-/// it wider, and each round is to settle half of the conflicts.
+/// Of a demand, whose messages fit no template, a unit of this total width is next to nothing: the try begins a share
+/// of it wider, and each round is to settle half of the conflicts.
 const WIDE: u32 = 1000;
 const WIDER: u32 = 300;
 const SETTLED_OF_WIDE: f64 = 0.5;
