@@ -134,7 +134,9 @@ fn try_all(mut cases: Vec<Case>) {
             scope.spawn(|| {
                 let bench = bench();
                 while let Some(case) = { cases.lock().expect("no panic").pop() } {
-                    wrong.lock().expect("no panic").extend(trouble(&bench, &case));
+                    // First: a lock that is held meanwhile has all others wait.
+                    let found = trouble(&bench, &case);
+                    wrong.lock().expect("no panic").extend(found);
                 }
             });
         }
