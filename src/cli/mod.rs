@@ -41,7 +41,13 @@ pub use options::{Given, check_ending};
 /// Without a subcommand: plans a collective (an all-to-all, unless stated) on the machine described, verifies the
 /// schedule, writes it as JSON to standard output (or -o FILE) and a summary to standard error.
 #[derive(Parser)]
-#[command(name = "synth", version, args_conflicts_with_subcommands = true, after_help = help::FIRST, after_long_help = help::EXAMPLES)]
+#[command(
+    name = "synth",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = help::FIRST,
+    after_long_help = help::EXAMPLES
+)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,

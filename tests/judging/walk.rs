@@ -134,7 +134,7 @@ fn try_all(mut cases: Vec<Case>) {
             scope.spawn(|| {
                 let bench = bench();
                 while let Some(case) = { cases.lock().expect("no panic").pop() } {
-                    // First: a lock that is held meanwhile has all others wait.
+                    // Not in one expression, which would hold the lock while the case runs, and the other threads up.
                     let found = trouble(&bench, &case);
                     wrong.lock().expect("no panic").extend(found);
                 }

@@ -126,6 +126,22 @@ fn among_many_ranks_moves_are_put_together() {
     assert!(above <= 0.05, "{above}");
 }
 
+/// Routes leveled in few parts are leveled further in more: from the routes as planned, the job ends 10 % above its
+/// bound.
+#[test]
+fn what_is_leveled_is_cut_and_leveled_further() {
+    let topology = torus(&[6, 6, 6]).fail_cable(0, 1).unwrap();
+    let along = |dims: &[u8]| Groups::new(grouping::spanned(&topology, dims).unwrap()).unwrap();
+    let problems = [
+        problem(&topology, Kind::Reduce(RankId(0)).in_groups(along(&[0, 1])), 8),
+        problem(&topology, Kind::AllGather.in_groups(along(&[0])), 1),
+    ];
+    let (job, _) = plan_job_in_parts(&problems, &JobGoal::default(), 0.05, 1 << 16, &Control::unlimited()).unwrap();
+    assert_eq!(verify_job(&job, &Options::default()).verdict(), Verdict::Holds);
+    let above = job.total_width() as f64 / f64::from(least_job_width(&job)) - 1.0;
+    assert!(above <= 0.05, "{above}");
+}
+
 /// The links into the root of the one are those that the other, planned alone, uses too: chunks give way to each other,
 /// to where they may go.
 #[test]

@@ -96,9 +96,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// them: bandwidths of dimensions are refused, with the way to say the same.
 pub fn parse_one_bandwidth(text: &str) -> Result<f64, String> {
     if text.contains('=') {
-        return Err("plans are made for one bandwidth, that of links of capacity 1. Where dimensions carry unlike amounts, state \
-                    the proportions as capacities: for x=32GB/s,y=16GB/s write --capacity 2,1 --bandwidth 16GB/s"
-            .to_owned());
+        return Err(
+            "plans are made for one bandwidth, that of links of capacity 1. Where dimensions carry unlike amounts, \
+                    state the proportions as capacities: for x=32GB/s,y=16GB/s write --capacity 2,1 --bandwidth 16GB/s"
+                .to_owned(),
+        );
     }
     parse_bandwidth(text)
 }

@@ -11,8 +11,10 @@
 //! | `speedup`, `baseline` | over which planner's schedule: one baseline for each machine |
 //! | `phases`, `phase_seconds` | of algorithms of phases: their number, and the time by the rule of their papers |
 //! | `phase_speedup` | over the baseline by the same rule |
-//! | `refusal` | why there is no schedule; the columns from `parts` on are then empty. Where such a planner has a price by
-//! the rule of its paper, lines before have `message_bytes`, `phases`, `phase_seconds` and `phase_speedup` |
+//! | `refusal` | why there is no schedule; the columns from `parts` on are then empty |
+//!
+//! Where a planner without a schedule has a price by the rule of its paper, lines before that of its refusal have
+//! `message_bytes`, `phases`, `phase_seconds` and `phase_speedup`.
 
 use std::fmt::Write;
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `steps`, `volume`, `parts`, `planner` | of the schedule; the volume exactly (`1024/31`) |
 //! | `gap` | how far its volume lies above the bound, as a share of the bound |
-//! | `proven` | whether it is proven that none in as many steps and parts is better: by a bound (`gap` is 0) or a solver |
+//! | `proven` | is it proven that none in as many steps and parts is better, by a bound (`gap` is 0) or a solver? |
 //! | `held` | the most chunks a rank holds at a time |
 //! | `message_bytes`, `seconds` | a size, and the time for it; empty without prices |
 //! | `command` | plans the schedule again |

@@ -5,7 +5,8 @@ use crate::support::bench::{Bench, text};
 /// An all_gather on a ring of 3, in whose first step rank 0 sends to rank 1 in two transfers (L001).
 const TWICE: &str = r#"{"format": "collective-schedule/1", "topology": {"torus": [3]},
     "collective": {"kind": "all_gather", "parts": 2}, "steps": [{"width": 2, "transfers": [
-        {"from": 0, "to": 1, "chunks": [0]}, {"from": 0, "to": 1, "chunks": [1]}, {"from": 0, "to": 2, "chunks": [0, 1]},
+        {"from": 0, "to": 1, "chunks": [0]}, {"from": 0, "to": 1, "chunks": [1]},
+        {"from": 0, "to": 2, "chunks": [0, 1]},
         {"from": 1, "to": 0, "chunks": [2, 3]}, {"from": 1, "to": 2, "chunks": [2, 3]},
         {"from": 2, "to": 0, "chunks": [4, 5]}, {"from": 2, "to": 1, "chunks": [4, 5]}]}]}"#;
 

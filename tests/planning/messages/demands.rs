@@ -70,8 +70,8 @@ fn width(case: &Case) -> (u64, f64) {
     (width, float(bound))
 }
 
-/// A demand of many messages on a large machine, planned in one long try: as little above its bound as small ones. The
-/// last has so many that it begins above.
+/// A demand of many messages on a large machine, planned in one long try: as little above its bound as small ones. Of
+/// the most messages, the search starts slightly above the bound.
 #[test]
 fn large_demands_come_near_their_bounds() {
     let cables = [(0, 1), (40, 46), (100, 136), (200, 201)];

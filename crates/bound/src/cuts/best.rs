@@ -90,24 +90,30 @@ fn best_slabs(region: &mut Region<'_>, dim: usize, pace: &Pace<'_>) -> Vec<Cut> 
         Some(groups) => groups.members().iter().zip(0..).map(|(ranks, group)| (Some(group), ranks.clone())).collect(),
         None => vec![(None, topology.live_ranks().collect())],
     };
+    let position = |rank: RankId| torus.position(rank, dim);
     let mut best: Vec<Cut> = Vec::new();
-    for (group, ranks) in sets {
-        let mut layers = vec![Vec::new(); torus.extents[dim] as usize];
-        ranks.iter().for_each(|&rank| layers[torus.position(rank, dim) as usize].push(rank));
-        for first in (1..layers.len()).filter(|&first| !layers[first].is_empty()) {
+    region.clear();
+    for (group, mut ranks) in sets {
+        ranks.sort_by_key(|&rank| position(rank));
+        let layers: Vec<&[RankId]> = ranks.chunk_by(|&one, &other| position(one) == position(other)).collect();
+        for (from, first) in layers.iter().enumerate().filter(|(_, layer)| position(layer[0]) > 0) {
             if pace.is_over(topology.links().len() as u64) {
-                break;
+                return best;
             }
-            region.clear();
-            for (last, layer) in layers.iter().enumerate().skip(first).filter(|(_, layer)| !layer.is_empty()) {
+            for layer in &layers[from..] {
                 layer.iter().for_each(|&rank| region.toggle(rank));
                 let Some(crossing) = region.hardest_crossing() else { continue };
                 let place = best.partition_point(|better| better.crossing.cmp(&crossing).is_ge());
                 if place < SLABS {
-                    let family = Family::Slab { dim, first: first as u32, last: last as u32, group };
+                    let family = Family::Slab { dim, first: position(first[0]), last: position(layer[0]), group };
                     best.insert(place, Cut { family, ranks: region.ranks(), crossing });
                     best.truncate(SLABS);
                 }
+            }
+            // Of many groups, each is little of the machine; where there are none, to clear is quicker.
+            match group {
+                Some(_) => layers[from..].iter().copied().flatten().for_each(|&rank| region.toggle(rank)),
+                None => region.clear(),
             }
         }
     }

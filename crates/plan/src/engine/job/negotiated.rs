@@ -81,10 +81,10 @@ pub(super) fn negotiated_in_parts(
     let whole_messages = first.map_or_else(|| in_parts(1), Ok);
     // Of the finest; that of whole messages says little where a unit of width is much. Steps take a unit each or more,
     // so the gap may stay while the volume falls.
-    let said = whole_messages.as_ref().ok().filter(|_| cut == 1).map(|(job, _)| job);
-    let mut above = said.map(gap);
+    let finest = whole_messages.as_ref().ok().filter(|_| cut == 1).map(|(job, _)| job);
+    let mut above = finest.map(gap);
     let volume = |job: &Job, cut: u32| job.total_width() as f64 / f64::from(cut);
-    let mut before = said.map(|job| volume(job, 1));
+    let mut before = finest.map(|job| volume(job, 1));
     let mut best = whole_messages.map(|(job, reason)| (job, 1, reason));
     cut = cut.max(2);
     while above.is_none_or(|above| above > close) && can_cut(cut) && control.stop().is_none() {

@@ -28,7 +28,7 @@ const NEAR_OF_MANY: u64 = 8;
 pub(super) fn routes(problems: &[Problem], goal: &JobGoal, control: &Control) -> Result<Vec<Vec<Hop>>, PlanError> {
     let mut found = Vec::with_capacity(problems.len());
     for (number, problem) in problems.iter().enumerate() {
-        let control = &control.first_of(narrow(problems.len() - number));
+        let control = &control.one_share_of(narrow(problems.len() - number));
         let bounds = control.bounds(problem)?;
         let parts = enough_parts(problem, &bounds);
         let coarse = problem.with_parts(parts)?;

@@ -136,16 +136,16 @@ impl Control {
         Self { deadline: Some(deadline), afterward: None, ..self.clone() }
     }
 
-    /// The same with half of the time that is left, for what may find nothing.
+    /// The same with half of the remaining time, for what may find nothing.
     pub fn halfway(&self) -> Self {
-        self.first_of(2)
+        self.one_share_of(2)
     }
 
-    /// The same for the first of so many that share the time that is left.
-    pub fn first_of(&self, many: u32) -> Self {
+    /// The same with one of this many equal shares of the remaining time.
+    pub fn one_share_of(&self, shares: u32) -> Self {
         let now = Instant::now();
-        let share = |deadline: Instant| now + deadline.saturating_duration_since(now) / many;
-        Self { deadline: self.deadline.map(share), ..self.clone() }
+        let earlier = |deadline: Instant| now + deadline.saturating_duration_since(now) / shares;
+        Self { deadline: self.deadline.map(earlier), ..self.clone() }
     }
 
     /// Does a plan of this problem leave half of the time for planning it?
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(control.planning(&problem(1)).deadline, control.deadline, "nothing follows");
         let half = control.halfway().deadline.unwrap();
         assert!(half >= began + 5 * second && half < began + 10 * second);
-        let quarter = control.first_of(4).deadline.unwrap();
+        let quarter = control.one_share_of(4).deadline.unwrap();
         assert!(quarter >= began + 5 * second / 2 && quarter < half);
         let stops = [1, 11].map(|left| control.stop_before(left * second));
         assert_eq!(stops, [None, Some(StopReason::TimeLimit)]);

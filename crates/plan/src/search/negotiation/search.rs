@@ -235,6 +235,7 @@ impl<'a, S: Strategy> Search<'a, S> {
         self.best = Some(Found { widths: negotiation.needed_widths(), routes: negotiation.into_routes() });
     }
 
+    /// Is a unit of this total width next to nothing?
     fn is_wide(&self, width: u32) -> bool {
         self.task.problem.collective().kind.demand().is_some() && width >= WIDE
     }
