@@ -50,9 +50,8 @@ use crate::search::path_routing::{Guide, plan_from};
 use collsynth_core::problem::Problem;
 use collsynth_core::topology::{RankId, Topology, TopologySpec};
 
-/// After [`Mended`], on machines of this many ranks, a last unit of width, and one for each share of this size, are not
-/// searched for: that takes a minute, and hardly ever finds it. On smaller machines it takes seconds.
-const LARGE: usize = 150;
+/// After [`Mended`], a last unit of width, and one for each share of this size, are not searched for: that takes ten
+/// seconds to a minute, and hardly ever finds it.
 const NEAR: u64 = 200;
 
 /// The negotiated planner.
@@ -96,15 +95,14 @@ impl Planner for Negotiated {
     }
 }
 
-/// Has [`Mended`] come near enough on a large machine? There are failures then: on intact tori nothing is mended.
+/// Has [`Mended`] come near enough? There are failures then: on intact tori nothing is mended.
 fn is_left_to_mended(task: &Task<'_>) -> bool {
     let problem = task.problem;
     let has_failures = problem.machine().live_links().count() < problem.machine().links().len();
     let least = task.sharper.map_or(task.bounds, |sharper| sharper.known()).least_width(problem.parts());
     let most = u64::from(least) + 1 + u64::from(least) / NEAR;
     let is_near = task.incumbent.is_some_and(|(_, width)| width <= most);
-    let is_large = problem.machine().rank_count() >= LARGE;
-    is_large && has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
+    has_failures && is_near && task.price.is_none() && Mended.applies(problem).is_ok()
 }
 
 /// The most parts of a message in the template of a demand.

@@ -62,6 +62,7 @@ use crate::model::error::PlanError;
 use crate::model::goal::{Goal, Parts};
 use crate::model::planner::scope::{Machines, Scope};
 use crate::model::planner::{Outcome, Planner};
+use crate::model::sharper::SharperBounds;
 use crate::model::task::Task;
 use trees::Orphans;
 use within::Within;
@@ -145,7 +146,7 @@ impl Planner for Mended {
     fn plan(&self, task: &Task<'_>, control: &Control) -> Result<Outcome, PlanError> {
         self.applies(task.problem)?;
         task.steps_or(task.bounds.least_steps())?;
-        let found = nearest(task.problem, task.bounds, (task.steps, task.max_steps), control, |steps| {
+        let found = nearest(task.problem, task.bounds, task.sharper, (task.steps, task.max_steps), control, |steps| {
             repair::in_steps(task.problem, task.bounds, steps, task.seed, control)
         })?;
         let limit = || "the steps asked for".to_owned();
@@ -183,7 +184,7 @@ fn around_failures(
     control: &Control,
 ) -> Result<Option<(CompactSchedule, StopReason)>, PlanError> {
     let (seed, period) = (goal.seed, lattice::period(problem));
-    nearest(problem, bounds, (goal.steps, goal.max_steps), control, |steps| {
+    nearest(problem, bounds, None, (goal.steps, goal.max_steps), control, |steps| {
         let within = Within { bounds, steps, seed, control };
         if let Some(period) = &period
             && let Some(found) = lattice::in_steps(problem, period, within)?
@@ -236,6 +237,7 @@ fn is_intact(machine: &Topology) -> bool {
 fn nearest(
     problem: &Problem,
     bounds: &Bounds,
+    sharper: Option<&SharperBounds<'_>>,
     (exactly, at_most): (Option<u32>, Option<u32>),
     control: &Control,
     in_steps: impl Fn(u32) -> Result<Option<(CompactSchedule, StopReason)>, PlanError>,
@@ -248,7 +250,8 @@ fn nearest(
     if *steps.start() < least {
         return Ok(None);
     }
-    let least = u64::from(bounds.least_width(problem.parts()));
+    let least = |bounds: &Bounds| u64::from(bounds.least_width(problem.parts()));
+    let near = |bounds: &Bounds| least(bounds) + least(bounds) / NEAR;
     let width = |found: &(CompactSchedule, StopReason)| found.0.pattern().total_width();
     let mut best = None;
     for steps in steps {
@@ -257,8 +260,10 @@ fn nearest(
         {
             best = Some(found);
         }
-        let near = best.as_ref().is_some_and(|best| width(best) <= least + least / NEAR);
-        if near || control.stop().is_some() {
+        let is_near = |best: &(CompactSchedule, StopReason)| {
+            width(best) <= near(bounds) || sharper.is_some_and(|sharper| width(best) <= near(sharper.sharp()))
+        };
+        if best.as_ref().is_some_and(is_near) || control.stop().is_some() {
             break;
         }
     }

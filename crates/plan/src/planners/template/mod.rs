@@ -37,7 +37,7 @@
 //!
 //! # Complexity
 //!
-//! All_to_all: a maximum flow on `N * parts` jobs and `2 D` machines per step. The others: `O(N * parts * D)` per step,
+//! All_to_all: a maximum flow on at most `N * parts` jobs and `2 D` machines per step. The others: `O(N * parts * D)` per step,
 //! and a small matching.
 //!
 //! # Reference

@@ -3,8 +3,9 @@
 //! Jobs and machines form a bipartite multigraph, an edge per visit; a schedule colors the edges with steps such that
 //! no color meets a job twice, nor a machine more often than its room in that step. With equal widths, by Koenig's
 //! theorem (1916), a schedule exists if no job has more visits than there are steps and no machine more than its room
-//! in all of them. With `r` steps one unit wider than the others, one flow first chooses the visits of the wide steps,
-//! and each half is then a shop with equal widths (compare de Werra 1971 on equitable colorings). Every choice is an
+//! in all of them. So one flow chooses the visits of the first half of the steps, which leaves two shops of half the
+//! length, side by side, down to a step each. Where the first steps are a unit wider than the others, the first flow
+//! parts these, and each side has equal widths (compare de Werra 1971 on equitable colorings). Every choice is an
 //! integral flow with lower bounds.
 
 use petgraph::graph::DiGraph;
@@ -38,30 +39,22 @@ impl Shop {
     }
 
     /// The visits by `[step][job]`, where step `t` has room for `widths[t]` times the capacity of a machine; `None` if
-    /// the wide steps cannot be filled. `widths` falls by at most one, once.
-    pub fn schedule(mut self, widths: &[u32]) -> Option<Vec<Vec<Visit>>> {
-        let wide = widths.iter().take_while(|&&width| width == widths[0]).count();
-        let (wide_widths, narrow_widths) = widths.split_at(wide);
-        let mut steps = Vec::with_capacity(widths.len());
-        for group in [wide_widths, narrow_widths] {
-            if group.is_empty() {
-                continue;
-            }
-            let rest = if steps.is_empty() { narrow_widths } else { &[] };
-            let mut chosen = Shop { visits: self.select(group, rest)?, capacity: self.capacity.clone() };
-            for (kept, &taken) in self.visits.iter_mut().zip(&chosen.visits) {
-                *kept -= taken;
-            }
-            for t in 0..group.len() {
-                let now = chosen.select(&group[t..=t], &group[t + 1..])?;
-                for (kept, &taken) in chosen.visits.iter_mut().zip(&now) {
-                    *kept -= taken;
-                }
-                let visit = |job: &[u8]| job.iter().position(|&visits| visits > 0).map(|machine| machine as u8);
-                steps.push(now.chunks(self.machines()).map(visit).collect());
-            }
+    /// the wide steps cannot be filled, or a job has more visits than there are steps. `widths` falls by at most one,
+    /// once.
+    pub fn schedule(self, widths: &[u32]) -> Option<Vec<Vec<Visit>>> {
+        if widths.len() <= 1 {
+            let now = self.select(widths, &[])?;
+            let visit = |job: &[u8]| job.iter().position(|&visits| visits > 0).map(|machine| machine as u8);
+            return Some(widths.iter().map(|_| now.chunks(self.machines()).map(visit).collect()).collect());
         }
-        Some(steps)
+        let wide = widths.iter().take_while(|&&width| width == widths[0]).count();
+        let first = if wide < widths.len() { wide } else { widths.len() / 2 };
+        let (now, later) = widths.split_at(first);
+        let chosen = Shop { visits: self.select(now, later)?, capacity: self.capacity.clone() };
+        let left = self.visits.iter().zip(&chosen.visits).map(|(all, chosen)| all - chosen).collect();
+        let rest = Shop { visits: left, capacity: self.capacity };
+        let (first, second) = rayon::join(|| chosen.schedule(now), || rest.schedule(later));
+        Some([first?, second?].concat())
     }
 
     /// Chooses the visits of the steps of widths `now` such that the rest may still fit in those of `later`: at most
@@ -78,11 +71,9 @@ impl Shop {
             flow.edge(source, job, floor, length.min(now.len() as u32))?;
         }
         let first_choice = flow.graph.edge_count();
-        for job in 0..jobs {
-            for machine in 0..machines {
-                let visits = u32::from(self.visits[job * machines + machine]);
-                flow.edge(job, jobs + machine, 0, visits.min(now.len() as u32))?;
-            }
+        let wanted = || self.visits.iter().enumerate().filter(|(_, visits)| **visits > 0);
+        for (choice, &visits) in wanted() {
+            flow.edge(choice / machines, jobs + choice % machines, 0, u32::from(visits).min(now.len() as u32))?;
         }
         for (machine, &capacity) in self.capacity.iter().enumerate() {
             let load = self.load(machine);
@@ -91,7 +82,11 @@ impl Shop {
             flow.edge(jobs + machine, sink, u32::try_from(floor).ok()?, u32::try_from(ceiling).ok()?)?;
         }
         let flows = flow.solve(source, sink)?;
-        Some(flows[first_choice..][..jobs * machines].iter().map(|&visits| visits as u8).collect())
+        let mut chosen = vec![0; self.visits.len()];
+        for ((choice, _), &visits) in wanted().zip(&flows[first_choice..]) {
+            chosen[choice] = visits as u8;
+        }
+        Some(chosen)
     }
 }
 
@@ -135,5 +130,60 @@ impl FlowWithFloors {
         }
         let (value, flows) = petgraph::algo::dinics(&self.graph, above, below);
         (value == wanted).then_some(flows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fastrand::Rng;
+    use itertools::Itertools;
+
+    use super::*;
+    use crate::model::widths::even_widths;
+
+    /// A shop whose jobs have at most `steps` visits each.
+    fn shop(rng: &mut Rng, steps: u8) -> Shop {
+        let (jobs, machines) = (rng.usize(1..40), rng.usize(1..5));
+        let mut visits = vec![0; jobs * machines];
+        for job in visits.chunks_mut(machines) {
+            (0..rng.u8(0..=steps)).for_each(|_| job[rng.usize(..machines)] += 1);
+        }
+        Shop { visits, capacity: (0..machines).map(|_| rng.u32(1..3)).collect() }
+    }
+
+    /// The steps, even widths in which all machines have room, and the shop.
+    fn cases() -> impl Iterator<Item = (u8, Vec<u32>, Shop)> {
+        let mut rng = Rng::with_seed(7);
+        (0..300).map(move |_| {
+            let steps = rng.u8(1..12);
+            let shop = shop(&mut rng, steps);
+            let busiest = (0..shop.machines()).map(|m| shop.load(m).div_ceil(u64::from(shop.capacity[m]))).max();
+            (steps, even_widths(busiest.unwrap_or(0) as u32, u32::from(steps)), shop)
+        })
+    }
+
+    #[test]
+    fn every_visit_is_made_once_and_machines_have_room() {
+        for (_, widths, shop) in cases() {
+            let (machines, mut left, capacity) = (shop.machines(), shop.visits.clone(), shop.capacity.clone());
+            let steps = shop.schedule(&widths).expect("there is one, by Koenig's theorem");
+            assert_eq!(steps.len(), widths.len());
+            for (step, &width) in steps.iter().zip(&widths) {
+                let met = step.iter().flatten().counts();
+                assert!(met.iter().all(|(&&machine, &jobs)| jobs as u32 <= width * capacity[usize::from(machine)]));
+                for (job, machine) in step.iter().enumerate().filter_map(|(job, machine)| Some((job, (*machine)?))) {
+                    left[job * machines + usize::from(machine)] -= 1;
+                }
+            }
+            assert!(left.iter().all(|&visits| visits == 0));
+        }
+    }
+
+    #[test]
+    fn a_job_too_long_for_the_steps_is_refused() {
+        for (steps, widths, mut shop) in cases() {
+            shop.visits[0] += steps + 1;
+            assert!(shop.schedule(&widths.iter().map(|width| width + 100).collect::<Vec<_>>()).is_none());
+        }
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct Repair<'a> {
     /// What settled last: the widths, and the paths of the exceptions at that time.
     kept: Option<(Vec<u32>, Vec<LiveLink>)>,
     work: u64,
+    /// Was a step widened because many chunks were too many for long?
+    pub was_far: bool,
 }
 
 impl<'a> Repair<'a> {
@@ -70,6 +72,7 @@ impl<'a> Repair<'a> {
             is_routed: false,
             kept: None,
             work: 0,
+            was_far: false,
         };
         for chunk in hops.broken() {
             if !this.number.contains_key(&chunk) {

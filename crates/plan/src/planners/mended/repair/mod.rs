@@ -11,15 +11,17 @@
 //! Round by round, each overfull slot gives up as many chunks as are too many there, chosen at random; each takes the
 //! cheapest path at the current prices (see `negotiation`). The exceptions are those that ever moved.
 //!
-//! The first try widens steps where conflicts do not settle, so that there is a schedule. If it is above the bound,
-//! more tries from other seeds look for one on it, with more patience and without widening: most last units of width
-//! fall to them. What they may cost is work, not time, and little enough that on whole pods none is made.
+//! The first try waits long for conflicts to settle as long as it is quick or few are left; then it widens steps, so
+//! that there is a schedule. If it is above the bound after all, more tries from other seeds look for one on it, without
+//! widening: most last units of width fall to one of them. What they may cost is work, not time, and little enough that
+//! on whole pods none is made.
 //!
 //! Around many failures the bound leaves so little room that conflicts take minutes to settle: 16 dead cables of
 //! 16x16x16 move 0.26 million chunks into 0.5 million free slots. With half a percent more room it takes seconds. The
 //! first try then begins that wide and narrows in stages, each half as far above the bound as the one before, until a
-//! stage does not settle, or its work is done; what settled last is the schedule. So does any first try that has not
-//! settled after a minute's work, or in half of the time.
+//! stage does not settle, or would hardly, as each takes more work than the one before; what settled last is the
+//! schedule. So does any first try that has not settled at the bound after some seconds' work, or in half of the time:
+//! nearly all of what it has settled by then is of use to the first stages.
 
 mod exceptions;
 
@@ -45,29 +47,30 @@ use exceptions::Repair;
 
 /// The pressure at first and at last. Nearly all slots of a pattern are full: what is to leave them must not enter
 /// others that are.
-const PRESSURE: RangeInclusive<f64> = 4.0..=20.0;
+const PRESSURE: RangeInclusive<f64> = 4.0..=10.0;
 /// A step is widened after this many rounds in which the number of chunks too many did not fall; more if few are.
 const PATIENCE: u64 = 30;
 const PATIENCE_WITH_ONE: u64 = 200;
-/// If the first try is above the bound and took less than this work (links and slots examined, some 2e8 of them a
-/// second), machines of [`MANY_RANKS`] get this many in all, of at most as much work and more patience, by this factor.
+/// Within this work (links and slots examined, some 2e8 of them a second) patience is more, by this factor, unless half
+/// of it leaves more chunks too many than this.
 const TRY_WORK: u64 = 200_000_000;
-const TRIES: u64 = 8;
 const MORE_PATIENCE: u64 = 16;
-/// Half of this work must leave no more chunks too many than this.
 const FEW: u64 = 40;
-/// Hops beyond the distance that a chunk may take if its shortest paths are full, once a round leaves more than this
-/// share of the chunks too many.
+/// If the first try is above the bound, but was not that far from it, machines of [`MANY_RANKS`] get this many in all,
+/// in the fewest steps.
+const TRIES: u64 = 8;
+/// Hops beyond the distance that a chunk may take if its shortest paths are full, once a round has settled nothing.
 const DETOUR: u32 = 2;
-const SLOW: f64 = 0.97;
 /// A try at the bound is hopeless if failures move at least this many chunks, and more than one per three free slots.
 const MANY_CHUNKS: u64 = 1 << 16;
 const CROWDED: u64 = 3;
-/// The work that a first try may take without a time limit: at the bound, and then in stages.
-const FIRST_WORK: u64 = 12_000_000_000;
-const STAGES_WORK: u64 = 12_000_000_000;
+/// The work that a first try may take without a time limit: at the bound, and in all.
+const FIRST_WORK: u64 = 4_000_000_000;
+const MOST_WORK: u64 = 10_000_000_000;
 /// Stages begin one part in this number above the bound.
 const WIDER: u32 = 200;
+/// A stage may take this work, or twice that of the one before: half of the room is left to it.
+const STAGE_WORK: u64 = 2_000_000_000;
 
 /// A schedule in exactly these steps, and why the search stopped; `None` if there is no template.
 pub(super) fn in_steps(
@@ -94,10 +97,11 @@ pub(super) fn in_steps(
     let at_bound = Impatience::Widen { at_once: is_full, most: FIRST_WORK };
     let is_settled = !repair.is_crowded() && repair.settle(at_bound, &control.halfway());
     if !is_settled && control.stop().is_none() {
-        repair.narrow(least, STAGES_WORK, control);
+        repair.narrow(least, MOST_WORK, control);
     }
-    let has_more_tries = problem.machine().rank_count() >= MANY_RANKS && repair.work() < TRY_WORK;
-    if repair.found_width() > least && has_more_tries && control.stop().is_none() {
+    let was_near = !repair.was_far && repair.work() < 2 * TRY_WORK;
+    let has_more_tries = steps == bounds.least_steps() && problem.machine().rank_count() >= MANY_RANKS;
+    if repair.found_width() > least && was_near && has_more_tries && control.stop().is_none() {
         let first = AtomicU64::new(u64::MAX);
         let settled = (1..TRIES).into_par_iter().find_map_first(|number| {
             let mut repair = begin(number);
@@ -132,12 +136,12 @@ impl Repair<'_> {
         chunks >= MANY_CHUNKS && chunks * CROWDED > self.slots.free().saturating_sub(hops)
     }
 
-    /// Settles at a width at which there is room, then at less and less, with this work unless there is a time limit.
-    fn narrow(&mut self, least: u32, work: u64, control: &Control) {
-        let most = if control.is_limited() { u64::MAX } else { self.work() + work };
+    /// Settles at a width at which there is room, then at less and less, up to this work unless there is a time limit.
+    fn narrow(&mut self, least: u32, most: u64, control: &Control) {
         let mut above = (least / WIDER).max(1);
         let mut impatience = Impatience::Widen { at_once: false, most: u64::MAX };
         loop {
+            let begun = self.work();
             self.slots.set_widths(even_widths(least + above, self.steps() as u32));
             if !self.settle(impatience, control) {
                 break;
@@ -147,7 +151,14 @@ impl Repair<'_> {
                 break;
             }
             above = above.min(self.width() - least) / 2;
-            impatience = Impatience::Keep { most };
+            let took = self.work() - begun;
+            impatience = match most.checked_sub(self.work()) {
+                _ if control.is_limited() => Impatience::Keep { most: u64::MAX },
+                Some(left) if took <= left => {
+                    Impatience::Keep { most: self.work() + left.min(STAGE_WORK.max(2 * took)) }
+                }
+                _ => break,
+            };
         }
     }
 
@@ -156,6 +167,7 @@ impl Repair<'_> {
         self.route_first();
         let (mut least, mut stale) = (u64::MAX, 0);
         let mut last = u64::MAX;
+        let mut is_far = false;
         let mut round = 0;
         loop {
             let remaining = self.slots.overfull();
@@ -165,27 +177,26 @@ impl Repair<'_> {
                 return remaining == 0;
             }
             (least, stale) = if remaining < least { (remaining, 0) } else { (least, stale + 1) };
-            let patience = PATIENCE + PATIENCE_WITH_ONE / remaining;
+            is_far |= self.work() > TRY_WORK / 2 && least > FEW;
+            let is_over = is_far || self.work() > TRY_WORK;
+            let patience = (PATIENCE + PATIENCE_WITH_ONE / remaining) * if is_over { 1 } else { MORE_PATIENCE };
             match impatience {
                 Impatience::Widen { most, .. } if self.work() > most && !control.is_limited() => return false,
                 Impatience::Widen { at_once, .. } if stale > patience || (at_once && round == 0) => {
+                    self.was_far |= is_far;
                     self.slots.widen();
                     (least, stale) = (u64::MAX, 0);
                 }
                 Impatience::GiveUp { number, first }
-                    if stale > MORE_PATIENCE * patience
-                        || self.work() > TRY_WORK
-                        || (self.work() > TRY_WORK / 2 && least > FEW)
-                        || first.load(Ordering::Relaxed) < number =>
+                    if stale > patience || is_over || first.load(Ordering::Relaxed) < number =>
                 {
                     return false;
                 }
                 Impatience::Keep { most } if stale > patience || self.work() > most => return false,
                 _ => {}
             }
-            let is_slow = remaining as f64 > last as f64 * SLOW;
+            self.round(if remaining >= last { DETOUR } else { 0 }, control);
             last = remaining;
-            self.round(if is_slow { DETOUR } else { 0 }, control);
             self.slots.raise();
             round += 1;
         }
