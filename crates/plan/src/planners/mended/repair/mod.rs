@@ -12,9 +12,9 @@
 //! cheapest path at the current prices (see `negotiation`). The exceptions are those that ever moved.
 //!
 //! The first try waits long for conflicts to settle as long as it is quick or few are left; then it widens steps, so
-//! that there is a schedule. If it is above the bound after all, more tries from other seeds look for one on it, without
-//! widening: most last units of width fall to one of them. What they may cost is work, not time, and little enough that
-//! on whole pods none is made.
+//! that there is a schedule. If it is above the bound after all, more tries from other seeds look for one on it,
+//! without widening: most last units of width fall to one of them. What they may cost is work, not time, and little
+//! enough that on whole pods none is made.
 //!
 //! Around many failures the bound leaves so little room that conflicts take minutes to settle: 16 dead cables of
 //! 16x16x16 move 0.26 million chunks into 0.5 million free slots. With half a percent more room it takes seconds. The
