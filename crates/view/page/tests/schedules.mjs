@@ -15,7 +15,7 @@ export async function a_cube_is_drawn_with_its_dead_cable({ browser, pages, asse
 export async function steps_are_played_clicked_and_slid({ browser, pages, assert }) {
   const page = await browser.page(pages.cube);
   const now = () => page.textContent("p.now");
-  assert.match(await now(), /^Step 1 of 6 · width 6 · 382 transfers · 2,288 chunks$/);
+  assert.match(await now(), /^Step 1 of 6 · width 6 · 382 transfers · 2,283 chunks$/);
   await page.click('button[aria-label="A step on"]');
   assert.match(await now(), /^Step 2 of 6/);
   await page.locator("svg.steps .bar").nth(4).click();
@@ -31,10 +31,10 @@ export async function steps_are_played_clicked_and_slid({ browser, pages, assert
 }
 
 export async function a_chunk_is_followed_and_waits({ browser, pages, assert }) {
-  const page = await browser.page(`${pages.cube}#step=3&chunk=2-3&tab=chunk`);
+  const page = await browser.page(`${pages.cube}#step=3&chunk=3-2&tab=chunk`);
   const rows = await page.locator("table.hops tbody tr").allTextContents();
   assert.equal(rows.length, 3);
-  assert.match(rows[1], /50 \(2,0,3\).*51 \(3,0,3\).*waits 1 step/);
+  assert.match(rows[1], /7 \(3,1,0\).*6 \(2,1,0\).*waits 1 step/);
   assert(count(await pixels(page), (pixel) => near(pixel, [163, 24, 127])) > 300, "the chunk's path is drawn");
   await page.click("text=stop following");
   assert.equal(count(await pixels(page), (pixel) => near(pixel, [163, 24, 127], 12)), 0);
