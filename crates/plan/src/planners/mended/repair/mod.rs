@@ -20,8 +20,8 @@
 //! 16x16x16 move 0.26 million chunks into 0.5 million free slots. With half a percent more room it takes seconds. The
 //! first try then begins that wide and narrows in stages, each half as far above the bound as the one before, until a
 //! stage does not settle, or would hardly, as each takes more work than the one before; what settled last is the
-//! schedule. So does any first try that has not settled at the bound after some seconds' work, or in half of the time:
-//! nearly all of what it has settled by then is of use to the first stages.
+//! schedule. So does any first try that has not settled at the bound after a quarter of a minute's work, or in half of
+//! the time: nearly all of what it has settled by then is of use to the first stages.
 
 mod exceptions;
 
@@ -64,9 +64,9 @@ const DETOUR: u32 = 2;
 /// A try at the bound is hopeless if failures move at least this many chunks, and more than one per three free slots.
 const MANY_CHUNKS: u64 = 1 << 16;
 const CROWDED: u64 = 3;
-/// The work that a first try may take without a time limit: at the bound, and in all.
-const FIRST_WORK: u64 = 4_000_000_000;
-const MOST_WORK: u64 = 10_000_000_000;
+/// The work that a first try may take without a time limit: at the bound, and then in stages.
+const FIRST_WORK: u64 = 12_000_000_000;
+const STAGES_WORK: u64 = 10_000_000_000;
 /// Stages begin one part in this number above the bound.
 const WIDER: u32 = 200;
 /// A stage may take this work, or twice that of the one before: half of the room is left to it.
@@ -97,7 +97,7 @@ pub(super) fn in_steps(
     let at_bound = Impatience::Widen { at_once: is_full, most: FIRST_WORK };
     let is_settled = !repair.is_crowded() && repair.settle(at_bound, &control.halfway());
     if !is_settled && control.stop().is_none() {
-        repair.narrow(least, MOST_WORK, control);
+        repair.narrow(least, STAGES_WORK, control);
     }
     let was_near = !repair.was_far && repair.work() < 2 * TRY_WORK;
     let has_more_tries = steps == bounds.least_steps() && problem.machine().rank_count() >= MANY_RANKS;
@@ -136,8 +136,9 @@ impl Repair<'_> {
         chunks >= MANY_CHUNKS && chunks * CROWDED > self.slots.free().saturating_sub(hops)
     }
 
-    /// Settles at a width at which there is room, then at less and less, up to this work unless there is a time limit.
-    fn narrow(&mut self, least: u32, most: u64, control: &Control) {
+    /// Settles at a width at which there is room, then at less and less, with this work unless there is a time limit.
+    fn narrow(&mut self, least: u32, work: u64, control: &Control) {
+        let most = self.work() + work;
         let mut above = (least / WIDER).max(1);
         let mut impatience = Impatience::Widen { at_once: false, most: u64::MAX };
         loop {
