@@ -37,8 +37,8 @@
 //!
 //! # Complexity
 //!
-//! All_to_all: a maximum flow on at most `N * parts` jobs and `2 D` machines per step, those of a half side by side with
-//! those of the other. The others: `O(N * parts * D)` per step, and a small matching.
+//! All_to_all: a maximum flow on at most `N * parts` jobs and `2 D` machines per step, both halves side by side. The
+//! others: `O(N * parts * D)` per step, and a small matching.
 //!
 //! # Reference
 //!
