@@ -46,7 +46,8 @@ A reader that closes the pipe early (| head) changes none of them.
 
 Environment:
   SYNTH_MAX_FILE    the largest file that is read, packed or not (1GiB, unless stated)
-  SYNTH_MAX_MEMORY  the most memory that judging a file may take (48MiB and 12 bytes for each of its bytes, unless stated)";
+  SYNTH_MAX_MEMORY  the most memory that judging a file may take (48MiB and 12 bytes for each of its bytes, unless \
+     stated)";
 
 /// Lists the commands in groups, and on the short help no options of planning, so that it fits a screen: `synth plan
 /// -h` has these.

@@ -275,8 +275,8 @@ pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
             return Failure::usage(format!("{name}: {what}"));
         }
         located(&error).hint(
-            "`synth topology --torus 4x4 --fail 2,3 -o FILE` writes such a file, and `synth util schema topology` prints \
-             what it may hold",
+            "`synth topology --torus 4x4 --fail 2,3 -o FILE` writes such a file, and `synth util schema topology` \
+             prints what it may hold",
         )
     })
 }

@@ -166,8 +166,8 @@ impl<'a> Reading<'a> {
     fn too_large(&self, error: &TooLarge) -> Failure {
         let name = self.name();
         Failure::usage(error).hint(format!(
-            "`synth show {name}`, `synth convert {name} --to csv` and, for one rank, `synth lower {name} --rank 0` read it \
-             as it is"
+            "`synth show {name}`, `synth convert {name} --to csv` and, for one rank, `synth lower {name} --rank 0` read \
+             it as it is"
         ))
     }
 

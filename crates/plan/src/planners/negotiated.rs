@@ -176,6 +176,20 @@ mod tests {
 
     use super::*;
 
+    /// From 100 ranks on, where a last unit takes ten seconds and is hardly ever found.
+    #[test]
+    fn what_is_mended_to_a_unit_above_the_bound_is_left_alone() {
+        let declines = |extents: &[u32], above: u64| {
+            let machine = Topology::new(TopologySpec::torus(extents).without_cables(&[(0, 1)])).unwrap();
+            let problem = Problem::new(machine, Collective::new(Kind::AllToAll)).unwrap();
+            let bounds = bound::find(&problem).unwrap();
+            let incumbent = Some((bounds.least_steps() as usize, u64::from(bounds.least_width(1)) + above));
+            is_left_to_mended(&Task { incumbent, ..Task::new(&problem, &bounds) })
+        };
+        assert!(declines(&[5, 5, 4], 1) && declines(&[8, 16], 1));
+        assert!(!declines(&[5, 5, 4], 3) && !declines(&[4, 4, 6], 1));
+    }
+
     /// A try among hundreds of ranks takes seconds: behind what another planner found, it ends.
     #[test]
     fn a_long_try_ends_where_others_are_narrower() {

@@ -47,8 +47,8 @@ pub struct SurveyCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// The collectives, without root and demand
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all", hide_possible_values = true,
-        value_parser = kind_names())]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', default_value = "all_to_all")]
+    #[arg(hide_possible_values = true, value_parser = kind_names())]
     collective: Vec<String>,
     /// A job in place of them: several collectives at once, in the file that `synth --job` takes
     #[arg(long, value_name = "FILE")]

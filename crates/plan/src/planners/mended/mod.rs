@@ -273,3 +273,34 @@ fn nearest(
 fn plan(problem: Problem, schedule: CompactSchedule, bounds: Bounds, stopped: StopReason) -> CompactPlan {
     CompactPlan { solution: Solution { problem, schedule, bounds, origin: None }, stopped }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use collsynth_bound as bound;
+    use collsynth_core::topology::TopologySpec;
+
+    use super::*;
+
+    /// Cuts say 180, a linear program 906/5: what takes 182 is optimal, and no more steps are tried.
+    #[test]
+    fn no_more_steps_are_tried_where_the_width_is_proven() {
+        let cables = [(51, 52), (57, 58)];
+        let torus = Topology::new(TopologySpec::torus(&[10, 12]).without_cables(&cables)).unwrap();
+        let attempts = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&attempts);
+        let control = Control::unlimited().with_listener(move |progress| {
+            heard.lock().unwrap().push(progress.attempt.to_owned());
+        });
+        let problem = Problem::new(torus, Collective::new(Kind::AllToAll)).unwrap();
+        let bounds = bound::find(&problem).unwrap();
+        let sharper = SharperBounds::new(&problem, &bounds, &control);
+        let task = Task { sharper: Some(&sharper), ..Task::new(&problem, &bounds) };
+        let found = Mended.plan(&task, &control).unwrap().schedule;
+        assert_eq!((bounds.least_width(1), sharper.known().least_width(1)), (180, 182));
+        assert_eq!((found.step_count(), found.total_width()), (11, 182));
+        let attempts = attempts.lock().unwrap();
+        assert!(!attempts.is_empty() && attempts.iter().all(|attempt| attempt.starts_with("11 steps")), "{attempts:?}");
+    }
+}

@@ -37,7 +37,8 @@ pub struct BuildCommand {
     #[command(flatten)]
     topology: TopologyOptions,
     /// The collective, without root and demand
-    #[arg(long, value_name = "NAME", default_value = "all_to_all", value_parser = kind_names(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", default_value = "all_to_all")]
+    #[arg(hide_possible_values = true, value_parser = kind_names())]
     collective: String,
     #[command(flatten)]
     sets: SetsOptions,

@@ -21,7 +21,7 @@
 //! first try then begins that wide and narrows in stages, each half as far above the bound as the one before, until a
 //! stage does not settle, or would hardly, as each takes more work than the one before; what settled last is the
 //! schedule. So does any first try that has not settled at the bound after a quarter of a minute's work, or in half of
-//! the time: nearly all of what it has settled by then is of use to the first stages.
+//! the time: the first stages keep nearly all that it has settled by then.
 
 mod exceptions;
 
@@ -69,7 +69,7 @@ const FIRST_WORK: u64 = 12_000_000_000;
 const STAGES_WORK: u64 = 10_000_000_000;
 /// Stages begin one part in this number above the bound.
 const WIDER: u32 = 200;
-/// A stage may take this work, or twice that of the one before: half of the room is left to it.
+/// A stage may take this work, or twice that of the one before if that is more: it has half as much room.
 const STAGE_WORK: u64 = 2_000_000_000;
 
 /// A schedule in exactly these steps, and why the search stopped; `None` if there is no template.
