@@ -13,8 +13,9 @@
 //!      a    o----o----o----> what a is to get
 //! ```
 //!
-//! The cuts that limit a flow show which steps are too narrow (see `narrow`). If all send to one rank, the schedule is
-//! read backward in time over reversed links.
+//! What waits nowhere on its way is found first, one departure after another in the network in space (`departures`): on
+//! tori little is missing then. The cuts that limit a flow show which steps are too narrow (see `narrow`). If all send
+//! to one rank, the schedule is read backward in time over reversed links.
 //!
 //! # Applies
 //!
@@ -29,16 +30,18 @@
 //!
 //! # Complexity
 //!
-//! A flow takes a few passes over `S * links` arcs, whatever the number of parts; a few hundred flows are tried for
-//! each number of steps.
+//! A flow takes a few passes over `S * links` arcs, whatever the number of parts, and more where shortest paths without
+//! waits do not suffice; at most a few hundred flows are tried for each number of steps, and mostly one.
 //!
 //! # Reference
 //!
 //! Ford and Fulkerson, "Constructing maximal dynamic flows from static flows", 1958; Dinitz 1970; Benders 1962 for cuts
 //! as demands.
 
+mod departures;
 mod flow;
 mod narrow;
+mod residual;
 
 use std::ops::RangeInclusive;
 
