@@ -17,6 +17,8 @@ pub struct Point {
     pub bound: SteppedBound,
     /// The same, or the volume that no schedule can beat in any number of steps, whichever is more.
     pub volume: Rational,
+    /// The least sum of the widths for the parts of the problem, in any number of steps.
+    pub least_width: u32,
     /// The sum of the widths of the verified schedule found, and its planner.
     pub planned: Option<(u64, &'static str)>,
 }
@@ -25,7 +27,7 @@ impl Point {
     /// The least sum of the widths in this many steps.
     pub fn least_width(&self, parts: u32) -> u32 {
         let least = JointBound { at_least: self.volume, ..self.bound.proven.clone() };
-        least.least_width(parts).max(self.bound.proven.steps)
+        least.least_width(parts).max(self.bound.proven.steps).max(self.least_width)
     }
 
     /// The schedules of which none is narrower in as many steps, if that is proven.

@@ -41,7 +41,7 @@ program of trees proves a bound: `synth bound --lp`.
 
 Where no planner is named, groups that share no link, such as rows and planes, are planned each by itself, with the
 planners of whole machines: for broadcast, reduce and all_reduce always, for other kinds where there are many messages.
-Where a group is short of links, trees of all groups at once are packed in few parts, over links of all.
+Where a group is short of links, the trees of all groups are packed together, in few parts, over each other's links.
 
 Unless parts are stated, a plan more than 3 % above its bound (broadcast and reduce: 5 %) is cut further: its chunks
 take the same routes, a piece after another, so that less is lost at both ends. That takes more steps, some dozens to a
@@ -122,8 +122,8 @@ ranks, with a dead cable in one: volume **64**, certified optimal, in 10 steps.
 
 In the parts that `--parts auto` chooses. Dead: nothing; the cable from rank 0 to rank 1; rank 6, which relays or is a
 member of its group, never a root. Steps and volumes are **bold** where they equal a certified bound for the given
-parts; the gap is that of the volume to the best bound for any number of parts. No certificate knows the trees of an
-all_reduce: for the odd groups below, the best division among trees takes 0.473, 0.5 and 0.518.
+parts; the gap is that of the volume to the best bound for any number of parts. No certificate accounts for the trees
+of an all_reduce: for the odd groups below, the best division among trees takes 0.473, 0.5 and 0.518.
 ";
 
 type Members = Vec<Vec<RankId>>;

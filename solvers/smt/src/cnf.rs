@@ -17,6 +17,9 @@ pub const FALSE: i32 = -TRUE;
 /// Pairs cost less than a chain up to this many literals.
 const PAIRS: usize = 6;
 
+/// Larger formulas are given up: solvers take some times their memory.
+pub const MOST_LITERALS: usize = 1 << 27;
+
 /// A formula in conjunctive normal form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cnf {
@@ -24,6 +27,8 @@ pub struct Cnf {
     clauses: usize,
     /// Literals of all clauses, each clause ended by 0.
     literals: Vec<i32>,
+    /// Clauses were left out, since there are too many.
+    is_full: bool,
 }
 
 impl Cnf {
@@ -43,6 +48,11 @@ impl Cnf {
         self.clauses
     }
 
+    /// True if there were more than [`MOST_LITERALS`]: the formula says nothing.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// True if there is no clause.
     pub fn is_empty(&self) -> bool {
         self.clauses == 0
@@ -51,6 +61,10 @@ impl Cnf {
     /// Adds a clause: one of these literals holds.
     pub fn clause(&mut self, literals: impl IntoIterator<Item = i32>) {
         let start = self.literals.len();
+        self.is_full |= start >= MOST_LITERALS;
+        if self.is_full {
+            return;
+        }
         for literal in literals {
             match literal {
                 TRUE => return self.literals.truncate(start),
@@ -102,13 +116,16 @@ impl Cnf {
     }
 
     fn count(&mut self, literals: &[i32], most: usize) -> Vec<i32> {
-        if literals.len() <= 1 {
+        if literals.len() <= 1 || self.is_full {
             return literals.iter().copied().take(most).collect();
         }
         let (left, right) = literals.split_at(literals.len() / 2);
         let (left, right) = (self.count(left, most), self.count(right, most));
         let sum: Vec<i32> = (0..(left.len() + right.len()).min(most)).map(|_| self.variable()).collect();
         for i in 0..=left.len() {
+            if self.is_full {
+                break;
+            }
             for j in 0..=right.len() {
                 if let Some(&reached) = (i + j).checked_sub(1).and_then(|index| sum.get(index)) {
                     let of = |side: &[i32], count: usize| count.checked_sub(1).map_or(FALSE, |index| -side[index]);

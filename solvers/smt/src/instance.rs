@@ -72,7 +72,7 @@ pub enum InstanceError {
     #[error("{0}")]
     Malformed(String),
     /// The formula would be too large.
-    #[error("the question needs about {literals} literals; at most {most} are tried")]
+    #[error("the question needs about {literals} literals or more; at most {most} are tried")]
     #[expect(missing_docs, reason = "the message names the fields")]
     TooLarge { literals: u64, most: u64 },
 }

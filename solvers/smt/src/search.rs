@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::cnf::Cnf;
+use crate::cnf::{self, Cnf};
 use crate::instance::{Demand, Instance, InstanceError, Question};
 use crate::schedule::Schedule;
 use crate::sends::Sends;
@@ -15,7 +15,7 @@ use crate::{cadical, moves, sums};
 const SYMMETRIC: u32 = 20_000;
 const PLAIN: u32 = 20_000;
 
-/// Larger formulas are not written.
+/// Formulas of more before counting are not written.
 const MOST_LITERALS: u64 = 50_000_000;
 
 /// The answer to a question.
@@ -69,14 +69,14 @@ pub fn solve(
     let search = Search::new(instance, question)?;
     let limited = |most: u32| Limits { conflicts: Some(limits.conflicts.unwrap_or(most).min(most)), ..*limits };
     for actions in search.kept() {
-        let (cnf, meaning) = search.encode(Symmetries::Keep(&actions));
+        let (cnf, meaning) = search.encode(Symmetries::Keep(&actions))?;
         if let Verdict::Model(model) = ask(backend, &cnf, &limited(SYMMETRIC)) {
             return Ok(Answer::Found(search.decode(&meaning, &model)));
         }
     }
     let actions = search.group.actions(&instance.demand);
     for (symmetries, limits) in [(Symmetries::Ignore, limited(PLAIN)), (Symmetries::Break(&actions), *limits)] {
-        let (cnf, meaning) = search.encode(symmetries);
+        let (cnf, meaning) = search.encode(symmetries)?;
         match ask(backend, &cnf, &limits) {
             Verdict::Model(model) => return Ok(Answer::Found(search.decode(&meaning, &model))),
             Verdict::Refuted => return Ok(Answer::Refuted(formula(&cnf, symmetries))),
@@ -106,7 +106,7 @@ pub fn prove(
     let actions = search.group.actions(&instance.demand);
     let plain = Limits { conflicts: Some(limits.conflicts.unwrap_or(PLAIN).min(PLAIN)), ..*limits };
     for (symmetries, limits) in [(Symmetries::Ignore, plain), (Symmetries::Break(&actions), *limits)] {
-        let (cnf, _) = search.encode(symmetries);
+        let (cnf, _) = search.encode(symmetries).map_err(io::Error::other)?;
         let mut dimacs = Vec::new();
         cnf.write_dimacs(&mut dimacs)?;
         let (refuted, proof) = cadical::solve_with_proof(&dimacs, &limits, form)?;
@@ -172,8 +172,8 @@ impl<'a> Search<'a> {
         on_parts.into_iter().chain([plain]).filter(|actions| !actions.is_empty()).collect()
     }
 
-    fn encode(&self, symmetries: Symmetries<'_>) -> (Cnf, Meaning) {
-        match &self.instance.demand {
+    fn encode(&self, symmetries: Symmetries<'_>) -> Result<(Cnf, Meaning), InstanceError> {
+        let (cnf, meaning) = match &self.instance.demand {
             Demand::Move(chunks) => {
                 let (cnf, sends) = moves::encode(self.instance, chunks, self.question, symmetries);
                 (cnf, Meaning::Moves(sends))
@@ -182,7 +182,9 @@ impl<'a> Search<'a> {
                 let (cnf, sums) = sums::encode(self.instance, *parts, self.question, symmetries);
                 (cnf, Meaning::Sums(sums))
             }
-        }
+        };
+        let most = cnf::MOST_LITERALS as u64;
+        if cnf.is_full() { Err(InstanceError::TooLarge { literals: most, most }) } else { Ok((cnf, meaning)) }
     }
 
     fn decode(&self, meaning: &Meaning, model: &[bool]) -> Schedule {
@@ -230,7 +232,7 @@ mod tests {
                     let actions = search.group.actions(&instance.demand);
                     assert_eq!(actions.len() as u32, 2 * nodes - 1);
                     let holds = |symmetries| {
-                        let (cnf, _) = search.encode(symmetries);
+                        let (cnf, _) = search.encode(symmetries).unwrap();
                         matches!(ask(Backend::Cadical, &cnf, &limits), Verdict::Model(_))
                     };
                     let plainly = holds(Symmetries::Ignore);

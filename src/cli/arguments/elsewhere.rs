@@ -67,6 +67,13 @@ impl Elsewhere<'_> {
             collective: Collective,
             #[serde(default)]
             groups: serde_json::Value,
+            #[serde(default)]
+            origin: Option<Origin>,
+        }
+        #[derive(Deserialize)]
+        struct Origin {
+            #[serde(default)]
+            command: String,
         }
         #[derive(Deserialize)]
         struct Collective {
@@ -94,6 +101,31 @@ impl Elsewhere<'_> {
         }
         words.extend(["--collective".to_owned(), file.collective.kind]);
         words.extend(file.collective.root.into_iter().flat_map(|root| ["--root".to_owned(), root.to_string()]));
+        words.extend(goal(&file.origin.map(|origin| origin.command).unwrap_or_default()));
         Some(words.join(" "))
+    }
+}
+
+/// The options of the command that made a file which state what is planned for, of words that any shell takes as they
+/// are: a file may come from anywhere.
+fn goal(command: &str) -> Vec<String> {
+    const GOAL: [&str; 4] = ["--parts", "--message-bytes", "--alpha", "--bandwidth"];
+    let words: Vec<&str> = command.split(' ').collect();
+    let is_plain = |value: &str| value.chars().all(|letter| letter.is_ascii_alphanumeric() || ".,/".contains(letter));
+    let stated = words.windows(2).filter(|pair| GOAL.contains(&pair[0]) && is_plain(pair[1]));
+    stated.flatten().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::goal;
+
+    #[test]
+    fn a_goal_is_taken_from_a_command_and_nothing_else() {
+        let command = "synth --torus 4x4 --fail 0,1 --message-bytes 4096 --alpha 1000ns --bandwidth 50000000000B/s -q";
+        let goal_of = |command| goal(command).join(" ");
+        assert_eq!(goal_of(command), "--message-bytes 4096 --alpha 1000ns --bandwidth 50000000000B/s");
+        assert_eq!(goal_of("synth --torus 4 --parts $(reboot) --alpha `x`"), "");
+        assert_eq!(goal_of(""), "");
     }
 }

@@ -273,9 +273,19 @@ fn one_by_one(
 impl Ends {
     /// The failure on a machine on which ranks can be read.
     fn on(&self, built: &Topology, both: bool) -> Result<FailedLink, WrongRanks> {
-        self.read(built, both).map_err(|wrong| {
+        let corrected = |cable| WrongRanks::Words(format!("`{self}`: {}", did_you_mean(&[cable], both)));
+        let read = self.read(built, both);
+        if let Some(cable) = read
+            .as_ref()
+            .ok()
+            .filter(|ends| built.links_between(ends.from, ends.to).next().is_none())
+            .and_then(|_| self.meant(built))
+        {
+            return Err(corrected(cable));
+        }
+        read.map_err(|wrong| {
             if let Some(cable) = self.meant(built) {
-                return WrongRanks::Words(format!("`{self}`: {}", did_you_mean(&[cable], both)));
+                return corrected(cable);
             }
             let Some(cables) = other(&self.0).filter(|_| !self.may_be_names(built)) else { return wrong };
             let unread = |cable: &String| Self(cable.clone()).read(built, both).err();
@@ -287,21 +297,31 @@ impl Ends {
         })
     }
 
-    /// The cable between two ranks named in another case, or whose coordinates are written with commas.
+    /// The cable between two ranks named in another case, or whose coordinates are written with commas; or the one that
+    /// leaves such coordinates in a direction.
     fn meant(&self, built: &Topology) -> Option<String> {
-        let words: Vec<&str> = self.0.split([',', ';', ':', '/', ' ']).filter(|word| !word.is_empty()).collect();
+        let split = |at: &[char]| -> Vec<&str> { self.0.split(at).filter(|word| !word.is_empty()).collect() };
+        let words = split(&[',', ';', ':', '/', ' ']);
         let names = built.spec().names.iter();
         let named =
             |word: &&str| names.clone().find(|name| name.eq_ignore_ascii_case(word)).map(|name| name.to_string());
         let by_name = || words.iter().map(named).collect::<Option<Vec<String>>>();
         let dims = built.as_torus().map_or(0, |torus| torus.extents.len());
+        let numbers = split(&[',', ';', ':', '/', ' ', '-']);
         let by_place =
-            || (dims > 1 && words.len() == 2 * dims).then(|| words.chunks(dims).map(|at| at.join(".")).collect());
-        [by_name(), by_place()].into_iter().flatten().find_map(|ends| {
+            || (dims > 1 && numbers.len() == 2 * dims).then(|| numbers.chunks(dims).map(|at| at.join(".")).collect());
+        let leaving = || {
+            let (direction, at) = words.split_last()?;
+            let place = at.join(".");
+            let is_one = dims > 1 && at.len() == dims && matches!(dimension(direction), Ok(DimRef::Direction(_)));
+            (is_one && built.parse_rank(&place).is_ok()).then(|| format!("{place},{direction}"))
+        };
+        let between = [by_name(), by_place()].into_iter().flatten().find_map(|ends| {
             let [from, to] = &ends[..] else { return None };
             let (from, to) = (built.parse_rank(from).ok()?, built.parse_rank(to).ok()?);
             built.links_between(from, to).next().map(|_| ends.join(","))
-        })
+        });
+        between.or_else(leaving)
     }
 
     /// On a machine with names, letters that are no dimension are part of one.

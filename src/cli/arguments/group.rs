@@ -25,7 +25,7 @@ pub struct GroupOptions {
     /// In groups: the torus cut in boxes of these extents
     #[arg(long, allow_negative_numbers = true, value_name = "EXTENTS")]
     blocks: Option<Extents>,
-    /// May ranks outside a group relay its data?
+    /// May ranks outside a group relay its data? [default: yes]
     #[arg(long, value_name = "YES/NO", value_parser = yes_or_no)]
     relays: Option<bool>,
 }

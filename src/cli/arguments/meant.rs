@@ -1,7 +1,7 @@
 //! What was probably meant by a failed cable that cannot be read: alarms write them in many ways.
 
-/// Words that say nothing.
-const EMPTY: [&str; 8] = ["rank", "node", "chip", "port", "dim", "link", "cable", "to"];
+/// Words that say nothing. Hosts are not numbered as ranks are: `node5` is a name.
+const EMPTY: [&str; 7] = ["rank", "chip", "port", "dim", "link", "cable", "to"];
 
 /// The cables that a text seems to name, each as `--fail` takes it: of `2 -> 3`, `(2,0,0) x+`, `rank 2: +x` or
 /// `0,1; 2,3`. `None` if it has no two words to make one of.

@@ -130,6 +130,11 @@ impl PlanOptions {
         }
     }
 
+    /// Is a planner stated?
+    pub fn names_planner(&self) -> bool {
+        self.planner != "auto"
+    }
+
     /// The price of a schedule, if it is stated.
     pub fn price(&self) -> Option<Price> {
         Some(Price { message_bytes: self.message_bytes?, alpha: self.alpha, bandwidth: self.bandwidth })

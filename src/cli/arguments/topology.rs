@@ -25,7 +25,7 @@ pub struct TopologyOptions {
     /// schedule, a job or a rank program, which state theirs
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
-    /// Host names of the ranks: a file with one a line, in the order of the ranks, or a JSON list. Options then take
+    /// Host names of the ranks: a file with one per line, in the order of the ranks, or a JSON list. Options then take
     /// names (--fail node17,node18), answers state them, and files carry them
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
@@ -65,9 +65,14 @@ impl TopologyOptions {
 
     /// The same with the notes.
     pub fn topology_and_notes(&self) -> Result<(Topology, Vec<String>), Failure> {
+        let mut left = None;
         let mut spec = match (&self.torus, &self.topology) {
             (Some(extents), _) => self.torus_spec(extents)?,
-            (None, Some(path)) => read_spec(path)?,
+            (None, Some(path)) => {
+                let (spec, what) = read_stated(path)?;
+                left = what.map(|what| format!("{}: {what}; only its machine is taken", path.display()));
+                spec
+            }
             (None, None) => {
                 return Err(Failure::usage("no machine is given: use --torus EXTENTS or --topology FILE")
                     .hint("try `synth --torus 4x4x4 --fail 2,3,x`, or `synth --help`"));
@@ -76,7 +81,9 @@ impl TopologyOptions {
         if let Some(path) = &self.names {
             spec.names = read_names(path)?;
         }
-        self.failures.apply(spec, |error| self.explain(error))
+        let (topology, mut notes) = self.failures.apply(spec, |error| self.explain(error))?;
+        notes.splice(..0, left);
+        Ok((topology, notes))
     }
 
     /// A machine that a file states, with what failed since; `None`: nothing.
@@ -170,6 +177,11 @@ impl TopologyOptions {
     fn explain(&self, error: &TopologyError) -> Failure {
         let failure = Failure::usage(error);
         match error {
+            TopologyError::NotARank { text } if self.names.is_none() && text.contains(char::is_alphabetic) => failure
+                .hint(format!(
+                    "--names FILE gives the ranks names; `synth topology {}` lists them and their links",
+                    self.machine_words().join(" ")
+                )),
             TopologyError::NotNeighbors { .. }
             | TopologyError::WrongDimension { .. }
             | TopologyError::RankOutOfRange { .. }
@@ -262,15 +274,21 @@ pub fn words_of(machine: &Topology) -> Option<Vec<String>> {
 
 /// Reads the machine in a topology file, or in a file that states its machine beside other things.
 pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
+    Ok(read_stated(path)?.0)
+}
+
+/// The same, and what the file is beside a machine.
+fn read_stated(path: &Path) -> Result<(TopologySpec, Option<&'static str>), Failure> {
     let (text, limits) = (input::read_text(path)?, input::limits()?);
     let name = path.display();
     let located =
         |error: &ParseError| Failure::usage(format!("{name}:{}:{}: {}", error.line, error.column, error.message));
     if let Some(what) = input::ours(&text) {
         let spec = json::parse_machine_within(&text, &limits).map_err(|error| located(&error))?;
-        return spec.ok_or_else(|| Failure::usage(format!("{name}: this is {what} that states no machine")));
+        let spec = spec.ok_or_else(|| Failure::usage(format!("{name}: this is {what} that states no machine")));
+        return Ok((spec?, Some(what)));
     }
-    json::parse_topology_within(&text, &limits).map_err(|error| {
+    let spec = json::parse_topology_within(&text, &limits).map_err(|error| {
         if let Some(what) = foreign(&text).filter(|_| !text.trim_start().starts_with('{')) {
             return Failure::usage(format!("{name}: {what}"));
         }
@@ -278,7 +296,8 @@ pub fn read_spec(path: &Path) -> Result<TopologySpec, Failure> {
             "`synth topology --torus 4x4 --fail 2,3 -o FILE` writes such a file, and `synth util schema topology` \
              prints what it may hold",
         )
-    })
+    })?;
+    Ok((spec, None))
 }
 
 /// Reads names of ranks: a line for each, or a JSON list. Comments begin with `#`.

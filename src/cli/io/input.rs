@@ -25,7 +25,13 @@ pub fn room(text: &str) -> Result<u64, Failure> {
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     match (path == Path::new("-")).then(caller::input).flatten() {
         Some(text) => Ok(text.ok_or(FileError::ReadAlready)?),
-        None => Ok(file::read_text(path, limits()?.file)?),
+        None => file::read_text(path, limits()?.file).map_err(|error| {
+            let word = path.to_string_lossy();
+            let is_machine =
+                !path.exists() && word.contains('x') && word.split('x').all(|number| number.parse::<u32>().is_ok());
+            let failure = Failure::from(error);
+            if is_machine { failure.hint(format!("a torus of these extents is --torus {word}")) } else { failure }
+        }),
     }
 }
 

@@ -5,6 +5,7 @@
 //! excludes but in [`table`]. An option without a row is refused wherever it is typed.
 
 mod endings;
+mod misplaced;
 pub mod quantity;
 pub mod suggest;
 mod table;

@@ -36,7 +36,7 @@ const BITS: [(&str, f64); 8] = [
     ("Tb", 1e12),
 ];
 
-const SECONDS: [(&str, f64); 4] = [("min", 60.0), ("m", 60.0), ("h", 3600.0), ("s", 1.0)];
+const SECONDS: [(&str, f64); 5] = [("min", 60.0), ("m", 60.0), ("h", 3600.0), ("sec", 1.0), ("s", 1.0)];
 /// Parts of a second, and how many there are of them: 100ns is the number nearest to 1e-7.
 const IN_A_SECOND: [(&str, f64); 4] = [("ns", 1e9), ("us", 1e6), ("µs", 1e6), ("ms", 1e3)];
 
@@ -82,7 +82,11 @@ fn seconds(text: &str, likely: &str) -> Result<f64, String> {
     let parts = || of_units(text, &IN_A_SECOND).map(|(number, parts)| number / parts);
     parts().or_else(|| in_units(text, &SECONDS)).ok_or_else(|| {
         let form = "write a number and ns, us, ms, s, min or h, as in 1.5us".to_owned();
-        let meant = unitless(text).map(|number| format!("did you mean {number}{likely}?"));
+        // Parts of a second that small are of one: 1e-6 is 1e-6s.
+        let likely = |number: &str| {
+            if number.parse().is_ok_and(|number: f64| 0.0 < number && number < 1e-3) { "s" } else { likely }
+        };
+        let meant = unitless(text).map(|number| format!("did you mean {number}{}?", likely(number)));
         format!("`{text}` is not a time: {}", meant.unwrap_or(form))
     })
 }
@@ -108,9 +112,14 @@ pub fn parse_one_bandwidth(text: &str) -> Result<f64, String> {
 /// Bytes per second: `50GB/s`, `400Gbit/s`.
 pub fn parse_bandwidth(text: &str) -> Result<f64, String> {
     let wrong = || {
-        let number = unitless(text).or_else(|| text.strip_suffix("GB")).filter(|number| *number != "0");
+        let number = [text].into_iter().chain(["GB", "G"].into_iter().filter_map(|unit| text.strip_suffix(unit)));
+        let number = number.filter_map(unitless).find(|number| *number != "0");
         let form = "write a number and GB/s, GiB/s, Gbit/s or Gbps, as in 50GB/s".to_owned();
-        let meant = number.map(|number| format!("did you mean {number}GB/s?"));
+        let meant = number.map(|number| match number.parse::<f64>() {
+            // Bytes per second.
+            Ok(bytes) if bytes >= 1e6 => format!("did you mean {}GB/s?", bytes / 1e9),
+            _ => format!("did you mean {number}GB/s?"),
+        });
         format!("`{text}` is not a bandwidth: {}", meant.unwrap_or(form))
     };
     let amount = text.strip_suffix("/s").or_else(|| text.strip_suffix("ps")).ok_or_else(wrong)?;
@@ -166,6 +175,10 @@ mod tests {
         assert_eq!(parse_seconds("1us"), Ok(1e-6));
         assert_eq!(parse_seconds("100ns"), Ok(1e-7));
         assert_eq!(parse_seconds("0s"), Ok(0.0));
+        assert_eq!(parse_duration("30sec"), Ok(Duration::from_secs(30)));
+        for (text, meant) in [("1", "1us?"), ("1e-6", "1e-6s?"), ("0.000001", "0.000001s?"), ("0", "0us?")] {
+            assert!(parse_startup(text).unwrap_err().ends_with(&format!("did you mean {meant}")), "{text}");
+        }
         assert_eq!(parse_duration("2min"), Ok(Duration::from_secs(120)));
         assert_eq!((parse_duration("5m"), parse_seconds("5ms")), (Ok(Duration::from_secs(300)), Ok(5e-3)));
         assert_eq!(parse_duration("1h"), Ok(Duration::from_secs(3600)));

@@ -1,16 +1,21 @@
 //! Command lines that cannot be read: what clap says, and where to go instead.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 use collsynth::collective::Kind;
+use collsynth::format::json;
 
 use super::endings;
+use super::misplaced::misplaced;
 use super::suggest::{did_you_mean, meant};
 use super::table::CONVERTED;
 use super::words::{is_table, listed, schedule_of};
+use crate::cli::io::input;
 
 /// What people call commands, and what these are called here; what is in capitals is filled in.
 const ALSO_CALLED: [(&str, &str); 24] = [
@@ -41,13 +46,18 @@ const ALSO_CALLED: [(&str, &str); 24] = [
 ];
 
 /// What people call options, and what these are called here.
-const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
+const OPTIONS_ALSO_CALLED: [(&str, &str); 36] = [
     ("dead", "--fail"),
     ("broken", "--fail"),
     ("failed", "--fail"),
     ("down", "--fail"),
     ("f", "--fail"),
     ("fail-node", "--fail-rank"),
+    ("fail-host", "--fail-rank"),
+    ("fail-chip", "--fail-rank"),
+    ("fail-gpu", "--fail-rank"),
+    ("fail-tpu", "--fail-rank"),
+    ("fail-device", "--fail-rank"),
     ("node", "--fail-rank"),
     ("failures", "--cables 1"),
     ("pairs", "--cables 2"),
@@ -63,7 +73,7 @@ const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
     ("t", "--torus"),
     ("size", "--message-bytes"),
     ("bytes", "--message-bytes"),
-    ("mesh", "--wrap no"),
+    ("mesh", "--torus EXTENTS --wrap no"),
     ("no-wrap", "--wrap no"),
     ("chunks", "--parts"),
     ("algorithm", "--planner"),
@@ -71,6 +81,7 @@ const OPTIONS_ALSO_CALLED: [(&str, &str); 30] = [
     ("timeout", "--time-limit"),
     ("json", "--format json"),
     ("j", "--threads"),
+    ("iters", "--repeat"),
     ("silent", "--quiet"),
 ];
 
@@ -91,13 +102,53 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
             let message = no_command(word, command, &words);
             Error::raw(ErrorKind::InvalidSubcommand, message)
         }
+        ErrorKind::ArgumentConflict => {
+            let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+            let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            match misplaced(word, command, &typed) {
+                Some(what) => Error::raw(ErrorKind::ArgumentConflict, format!("{what}\n")),
+                None => error,
+            }
+        }
+        ErrorKind::ValueValidation => {
+            let number = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<ParseIntError>());
+            let (Some(number), Some(ContextValue::String(option)), Some(ContextValue::String(value))) =
+                (number, error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue))
+            else {
+                return error;
+            };
+            let what = match number.kind() {
+                IntErrorKind::PosOverflow => "is too large",
+                _ => "is not a whole number",
+            };
+            Error::raw(ErrorKind::ValueValidation, format!("{option}: `{value}` {what}\n"))
+        }
+        ErrorKind::MissingRequiredArgument if !std::io::stdin().is_terminal() => {
+            let takes_file = matches!(error.get(ContextKind::InvalidArg),
+                Some(ContextValue::Strings(missing)) if missing.iter().any(|what| what.starts_with("<FILE>")));
+            if takes_file {
+                tip(&mut error, "for standard input, write - as the FILE".to_owned());
+            }
+            error
+        }
         ErrorKind::UnknownArgument => {
             // \"To pass '-b' as a value\" helps nobody who meant an option.
             error.remove(ContextKind::Suggested);
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return error };
             let name = word.trim_start_matches('-').split('=').next().unwrap_or_default().to_owned();
             let has = |command: &&Command| command.get_arguments().any(|option| option.get_long() == Some(&name));
-            let of: Vec<&str> = command.get_subcommands().filter(has).map(Command::get_name).collect();
+            let below = |above: &Command| -> Vec<String> {
+                let names = above
+                    .get_subcommands()
+                    .filter(has)
+                    .map(|below| format!("{} {}", above.get_name(), below.get_name()));
+                names.collect()
+            };
+            let of: Vec<String> = command
+                .get_subcommands()
+                .flat_map(|named| if has(&named) { vec![named.get_name().to_owned()] } else { below(named) })
+                .collect();
+            let of: Vec<&str> = of.iter().map(String::as_str).collect();
             let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
             let is_bare = |first: &&String| !word.starts_with('-') && command.find_subcommand(first).is_some();
             let first = typed.first().filter(is_bare);
@@ -126,7 +177,10 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
                 error.remove(ContextKind::SuggestedArg);
                 tip(&mut error, format!("did you mean {ours}?"));
             } else if !word.starts_with('-') && wants_output(within, &typed) {
-                let meant = format!("did you mean -o {word}?");
+                let meant = match Path::new(word).is_file() {
+                    true => format!("did you mean `synth {} --topology {word}`?", within.get_name()),
+                    false => format!("did you mean -o {word}?"),
+                };
                 tip(&mut error, meant);
             } else if let Some((.., why)) = ELSEWHERE.iter().find(|(of, it, _)| *of == within.get_name() && *it == name)
             {
@@ -191,14 +245,28 @@ fn no_command(word: &str, command: &Command, words: &[String]) -> String {
         _ => &[],
     };
     let also = ALSO_CALLED.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(word)).map(|(_, ours)| *ours);
-    let line = match (also.or_else(|| meant(word, &names)), with_options(words)) {
+    let line = match (also.or_else(|| meant(word, &names)), with_options(words).filter(|_| word != "-")) {
         (Some(ours), _) => Some(completed(ours, rest)),
         (None, Some(line)) => Some(line),
-        (None, None) if Path::new(word).is_file() => Some(format!("verify {word}")),
+        (None, None) if word == "-" => Some("verify -".to_owned()),
+        (None, None) if Path::new(word).is_file() => Some(match is_machine(Path::new(word)) {
+            true => format!("--topology {word}"),
+            false => format!("verify {word}"),
+        }),
         (None, None) => None,
     };
     let meant = line.map(|line| format!("; did you mean `synth {line}`?")).unwrap_or_default();
     format!("there is no command `{word}`{meant}\n\n`synth --help` lists the commands\n")
+}
+
+/// Does a file hold a machine, and nothing else?
+fn is_machine(path: &Path) -> bool {
+    let read = || {
+        let text = input::read_text(path).ok()?;
+        let is_alone = input::ours(&text).is_none();
+        Some(is_alone && json::parse_topology_within(&text, &input::limits().ok()?).is_ok())
+    };
+    read().unwrap_or(false)
 }
 
 /// A command with what was typed after another name for it: `convert FILE --to FORMAT` and `s.json` make
@@ -226,16 +294,17 @@ fn names_its_form(typed: &[String]) -> bool {
 }
 
 /// `4x4x8 allreduce --fail 2,x+` with the options of its machine and its kind; None where a word is neither.
-fn with_options(words: &[String]) -> Option<String> {
+pub(super) fn with_options(words: &[String]) -> Option<String> {
     let mut line = Vec::new();
     let mut is_value = false;
     for word in words {
         let is_option = word.starts_with('-');
+        let is_again = |option: &str| words.iter().any(|word| word == option);
         line.push(match (is_option || is_value, extents(word), word.parse::<Kind>()) {
             (true, ..) => word.clone(),
-            (false, Some(extents), _) => format!("--torus {extents}"),
-            (false, None, Ok(kind)) => format!("--collective {kind}"),
-            (false, None, Err(_)) => return None,
+            (false, Some(extents), _) if !is_again("--torus") => format!("--torus {extents}"),
+            (false, None, Ok(kind)) if !is_again("--collective") => format!("--collective {kind}"),
+            (false, ..) => return None,
         });
         is_value = is_option && !word.contains('=');
     }

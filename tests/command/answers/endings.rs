@@ -200,6 +200,23 @@ fn bounds_that_were_not_stopped_are_printed() {
     assert_eq!(text(&output.stdout), "");
 }
 
+/// A row of the frontier is no weaker than the bounds on any number of steps, those for these parts alone among them.
+#[test]
+fn frontiers_heed_bounds_for_these_parts() {
+    let bench = Bench::new();
+    let all_gather = "bound --torus 2x3 --collective all_gather --parts 2 --wrap no --fail-link 0,y+";
+    let broadcast = "bound --torus 3x2 --collective broadcast --parts 2 --fail-link 0,x+";
+    for (problem, width) in [(all_gather, 6), (broadcast, 3)] {
+        assert!(bench.stdout(problem).contains(" in 2 parts  flow over time"), "{problem}");
+        let frontier: serde_json::Value =
+            serde_json::from_str(&bench.stdout(&format!("{problem} --frontier --format json"))).expect("an object");
+        let rows = frontier["frontier"].as_array().expect("rows");
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["total_width"].as_u64() >= Some(width)), "{frontier}");
+        let optimal = rows.iter().filter(|row| row["planned_width"].as_u64() == Some(width));
+        assert!(optimal.into_iter().all(|row| !row["optimal_for"].is_null()), "{frontier}");
+    }
+}
+
 /// Judging this plan takes longer than a search may after Ctrl-C.
 #[cfg(unix)]
 #[test]

@@ -37,7 +37,7 @@ const LONG: &[(&str, &str)] = &[
 
 /// Files that the commands read: a schedule far from the best, and a large one with a mistake.
 fn write_inputs(bench: &Bench) {
-    bench.ended(0, "--torus 6x6 --planner ring -q -o hard.json");
+    bench.ended(0, "--torus 5x5 --planner ring -q -o hard.json");
     bench.ended(0, "--torus 6x6x3 --collective all_to_all --form explicit -q -o right.json");
     let right = text(&bench.read("right.json"));
     bench.write("wrong.json", &right.replacen("\"from\": 7,", "\"from\": 8,", 1));

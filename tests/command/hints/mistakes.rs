@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 64] = [
+const MISTAKES: [(&str, i32, &[&str]); 80] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -50,6 +50,22 @@ const MISTAKES: [(&str, i32, &[&str]); 64] = [
     ("--torus 100x100", 2, &["at most 33554432", "hint: plan a smaller machine"]),
     ("--torus 4x4 --max-steps 3", 3, &["3 steps are impossible", "4 hops away"]),
     ("--torus 4x4 --fail 0,1 --parts 5 --time-limit 0s -o p.json", 4, &["time limit"]),
+    ("--torus 4x4 --fail-chip 3", 2, &["did you mean --fail-rank?"]),
+    ("--mesh 4x4", 2, &["did you mean --torus EXTENTS --wrap no?"]),
+    ("--torus 4x4 --steps few", 2, &["--steps <N>: `few` is not a whole number"]),
+    ("--torus 4x4 --steps 4 5", 2, &["--steps takes one value, and `5` is another: leave `5` out"]),
+    ("--torus 4x4 --group 0-3 4-7", 2, &["`synth --torus 4x4 --group 0-3 --group 4-7`"]),
+    ("--torus 4x4 --fail 0 1", 2, &["`synth --torus 4x4 --fail 0,1`"]),
+    ("--torus 4x4 verify s.json", 2, &["`verify` comes before its options: did you mean `synth verify s.json`?"]),
+    ("verify", 2, &["for standard input, write - as the FILE"]),
+    ("-", 2, &["did you mean `synth verify -`?"]),
+    ("bound 4x4", 2, &["a torus of these extents is --torus 4x4"]),
+    ("fallbacks --torus 4x4", 2, &["--torus is an option of", "fallbacks build"]),
+    ("run s.json --iters 3", 2, &["did you mean --repeat?"]),
+    ("--topology s.json -q -o p.json", 0, &[]),
+    ("--topology s.json -o p.json", 0, &["note: s.json: a schedule; only its machine is taken"]),
+    ("survey --torus 4x4 --collective broadcast --cables 1 -o f", 2, &["these can: all_to_all", "hint: --job FILE"]),
+    ("--torus 3x3 --collective broadcast --parts 100000 --planner smt", 2, &["literals or more; at most 134217728"]),
     ("--torus 4x4 --dead 0,1", 2, &["did you mean --fail?"]),
     ("--torus 4x4 -f 0,1", 2, &["did you mean --fail?"]),
     ("--torus 4x4 --fail-node 3", 2, &["did you mean --fail-rank?"]),
@@ -74,7 +90,7 @@ const MISTAKES: [(&str, i32, &[&str]); 64] = [
     ("--torus 3 --collective all_to_allv --demand demand.json", 2, &["demand.json:", "2"]),
     ("--torus 4x4 --collective broadcast --root 3 --fail-rank 3", 2, &["root 3 is a failed rank", "--root"]),
     ("--torus 4x4 -o missing/s.json", 2, &["cannot write missing/s.json", "`mkdir -p missing`"]),
-    ("--torus 4x4 verify", 2, &["cannot be used with"]),
+    ("--torus 4x4 verify", 2, &["`verify` comes before its options: did you mean `synth verify`?"]),
     ("synthesize --torus 4x4", 2, &["did you mean `synth plan --torus 4x4`?"]),
     ("judge s.json", 2, &["did you mean `synth verify s.json`?"]),
     ("fallbacks build fb --torus 4x4 --cables 1", 2, &["did you mean -o fb?"]),

@@ -160,7 +160,7 @@ fn what_cannot_be_surveyed_is_said() {
     for (words, said) in [
         ("survey --torus 4x4 --cables 1", "add -o FOLDER"),
         ("survey --torus 4x4 -o s", "nothing fails"),
-        ("survey --torus 4x4 --cables 1 --collective broadcast -o s", "no collective that can be surveyed"),
+        ("survey --torus 4x4 --cables 1 --collective broadcast -o s", "cannot be surveyed by itself"),
         ("survey --torus 4x4 --cables 33 -o s", "sets of 33"),
         ("survey --torus 4x4 --cables all -o s", "`all` is no number: 1 takes single ones, 1,2 pairs too"),
         ("survey --torus 8x8x8 --cables 9 -o s", "--sample 1000 draws some"),

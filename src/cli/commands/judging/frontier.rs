@@ -39,7 +39,12 @@ pub fn points(
     {
         least.volume = Some(volume);
     }
-    let least_width = least.least_width(problem.parts());
+    // A bound for these parts, which may have less volume in more: only widths heed it.
+    let whole = match bound::over_time(problem, &least, &limits.flow()).map(|finding| finding.claim) {
+        Some(bound::Claim::Volume(volume)) => Bounds { volume: Some(volume), ..least.clone() },
+        _ => least.clone(),
+    };
+    let least_width = whole.least_width(problem.parts());
     let (mut points, mut narrowest) = (Vec::<Point>::new(), u32::MAX);
     for steps in (least.least_steps()..).take(MOST_POINTS as usize).skip_while(|&steps| steps == 0) {
         ticker.say(format!("{steps} steps"));
@@ -54,7 +59,7 @@ pub fn points(
         };
         let control = limits.control().with_listener(ticker.listener());
         let volume = least.volume.as_ref().map_or(0.into(), |least| least.at_least).max(bound.proven.at_least);
-        let point = Point { bound, volume, planned: planned(problem, steps, &control)? };
+        let point = Point { bound, volume, least_width, planned: planned(problem, steps, &control)? };
         // Every step is at least 1 wide.
         narrowest = narrowest.min(point.least_width(problem.parts()));
         let done = narrowest <= least_width.max(steps);

@@ -25,14 +25,14 @@ use crate::cli::options::quantity::parse_duration;
 use crate::cli::options::suggest::Spelled;
 use crate::cli::options::{Given, What};
 
-/// Judge schedules and rank programs from any source
+/// Judge schedules, rank programs and jobs of any planner
 ///
 /// Executes each schedule symbolically and recomputes the bounds it claims; of a rank program, judges every
 /// interleaving. With --topology or --fail, on that machine. Exit code 0 if all hold, 1 if one is refuted, 2 if one
 /// cannot be read, whatever the verdict on the others.
 #[derive(Args)]
 pub struct VerifyCommand {
-    /// Schedule files (- for standard input, .gz accepted)
+    /// Schedules, rank programs or jobs (- for standard input, .gz accepted)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// List at most this many violations, and as many warnings, per file; the totals are always complete

@@ -269,7 +269,9 @@ impl Written<'_> {
     fn weigh_steps(&self, solution: &AnySolution) {
         let AnySolution { problem, schedule, bounds, .. } = solution;
         let PlanOptions { steps, max_steps, .. } = &self.command.options;
-        let free = steps.or(*max_steps).is_none() && self.command.options.price().is_none();
+        let free = steps.or(*max_steps).is_none()
+            && self.command.options.price().is_none()
+            && !self.command.options.names_planner();
         let taken = schedule.step_count() as u64;
         let kind = &problem.collective().kind;
         if !free || !kind.can_be_cut() || taken <= MANY_STEPS * u64::from(bounds.least_steps()) {

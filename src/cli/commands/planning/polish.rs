@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use collsynth::form::{Form, compacted, formed};
 use collsynth::format::json;
-use collsynth::plan::{Control, Outcome, Plan, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
+use collsynth::plan::{Control, Outcome, Plan, PlanError, Planner, SharperBounds, Smt, SmtBackend, StopReason, Task};
+use collsynth::problem::Problem;
 use collsynth::report::failure::Cost;
 use collsynth::report::summary::Summary;
 use collsynth::schedule::{Schedule, Solution, Stated};
@@ -59,12 +60,11 @@ impl PolishCommand {
         let reading = Reading::of(&self.file)?;
         let stated = reading.stated()?;
         let problem = &stated.problem;
-        let hint = format!("`synth compare {}` sets it beside what the planners find", reading.name());
         if !problem.collective().kind.has_volume() {
             let why = "a barrier has only steps, and planning takes the fewest: there is nothing to polish";
-            return Err(Failure::usage(why).hint(hint));
+            return Err(Failure::usage(why).hint(self.beside()));
         }
-        self.smt().applies(problem).map_err(|error| Failure::of_plan(&error, problem.topology()).hint(hint))?;
+        self.smt().applies(problem).map_err(|error| self.refused(&error, problem))?;
         let was_explicit = stated.schedule.is_explicit();
         let given = reading.expand(reading.hold(stated, "polished")?, MOVE_BYTES)?;
         let control = control.planning(&given.problem);
@@ -109,15 +109,26 @@ impl PolishCommand {
         Smt { backend: self.smt_backend.unwrap_or_default(), ..Smt::new() }
     }
 
+    /// What to do with a schedule that cannot be polished.
+    fn beside(&self) -> String {
+        format!("`synth compare {}` sets it beside what the planners find", self.file.display())
+    }
+
+    fn refused(&self, error: &PlanError, problem: &Problem) -> Failure {
+        match error {
+            PlanError::NotApplicable { .. } => Failure::usage(error).hint(self.beside()),
+            _ => Failure::of_plan(error, problem.topology()),
+        }
+    }
+
     fn polished(&self, given: &Solution, control: &Control) -> Result<Plan, Failure> {
         let problem = &given.problem;
         let bounds = control.bounds(problem).map_err(|error| Failure::of_plan(&error, problem.topology()))?;
         let sharper = SharperBounds::new(problem, &bounds, control);
         let smt = self.smt();
         let task = Task { sharper: Some(&sharper), ..Task::new(problem, &bounds) };
-        let Outcome { schedule, stopped, account } = smt
-            .polish(&task, given.schedule.clone(), control)
-            .map_err(|error| Failure::of_plan(&error, problem.topology()))?;
+        let Outcome { schedule, stopped, account } =
+            smt.polish(&task, given.schedule.clone(), control).map_err(|error| self.refused(&error, problem))?;
         let bounds = sharper.known().clone();
         Ok(Plan { problem: problem.clone(), schedule, planner: smt.name(), bounds, stopped, account })
     }

@@ -469,5 +469,5 @@ fn sorted(outcomes: Vec<Result<Outcome, Trouble>>) -> (Vec<Outcome>, Vec<String>
 fn broken(topology: &Topology, troubles: &[String]) -> Failure {
     let shown = troubles.iter().map(|trouble| named(topology, trouble));
     let text = collsynth::report::figures::shortened(shown, 5, "\n  ");
-    Failure::usage(format!("it could not be carried out\n  {text}"))
+    Failure::usage(format!("the run failed\n  {text}"))
 }

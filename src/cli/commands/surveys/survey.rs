@@ -81,7 +81,7 @@ pub struct SurveyCommand {
     #[cfg(feature = "mpi")]
     #[arg(long, help_heading = "Output")]
     mpi: bool,
-    /// The folder
+    /// Write the survey to this folder (required)
     #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
     output: Option<PathBuf>,
     /// No progress
@@ -356,7 +356,8 @@ impl SurveyCommand {
         let named = |name: &String| {
             all.iter().filter(free).find(|kind| kind.name() == name).cloned().ok_or_else(|| {
                 let names: Vec<&str> = all.iter().filter(free).map(Kind::name).collect();
-                Failure::usage(format!("`{name}` is no collective that can be surveyed: {}", names.join(", ")))
+                Failure::usage(format!("`{name}` cannot be surveyed by itself; these can: {}", names.join(", ")))
+                    .hint("--job FILE surveys what a file lists, one collective or several")
             })
         };
         once(&self.collective).iter().map(named).collect()

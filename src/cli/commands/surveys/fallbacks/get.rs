@@ -174,6 +174,11 @@ impl GetCommand {
 
     fn index(&self) -> Result<Index, Failure> {
         let path = self.set.join(INDEX);
+        if !path.exists() {
+            let set = self.set.display();
+            return Err(Failure::usage(format!("{set} is no set of fallbacks"))
+                .hint(format!("`synth fallbacks build --torus 4x4 --cables 1 -o {set}` writes one")));
+        }
         let index: Result<Index, _> = serde_json::from_str(&input::read_text(&path)?);
         let index = index.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         match index.format == FORMAT {
