@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, Command};
 
-use super::usage::with_options;
+use collsynth::collective::Kind;
 
 /// What is wrong with a word after options, and the line that was probably meant; `typed` are all words but the name of
 /// the program.
@@ -53,4 +53,28 @@ pub fn misplaced(word: &str, command: &Command, typed: &[String]) -> Option<Stri
         },
     };
     Some(format!("{option} takes one value, and `{word}` is another: {meant}"))
+}
+
+/// `4x4x8 allreduce --fail 2,x+` with the options of its machine and its kind; None where a word is neither.
+pub fn with_options(words: &[String]) -> Option<String> {
+    let mut line = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let is_option = word.starts_with('-');
+        let is_again = |option: &str| words.iter().any(|word| word == option);
+        line.push(match (is_option || is_value, extents(word), word.parse::<Kind>()) {
+            (true, ..) => word.clone(),
+            (false, Some(extents), _) if !is_again("--torus") => format!("--torus {extents}"),
+            (false, None, Ok(kind)) if !is_again("--collective") => format!("--collective {kind}"),
+            (false, ..) => return None,
+        });
+        is_value = is_option && !word.contains('=');
+    }
+    Some(line.join(" "))
+}
+
+/// `4x4x8`, of this or another spelling of it.
+fn extents(word: &str) -> Option<String> {
+    let numbers: Vec<&str> = word.split(['x', 'X', ',', '*']).collect();
+    numbers.iter().all(|number| number.parse::<u32>().is_ok()).then(|| numbers.join("x"))
 }

@@ -7,11 +7,10 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
-use collsynth::collective::Kind;
 use collsynth::format::json;
 
 use super::endings;
-use super::misplaced::misplaced;
+use super::misplaced::{misplaced, with_options};
 use super::suggest::{did_you_mean, meant};
 use super::table::CONVERTED;
 use super::words::{is_table, listed, schedule_of};
@@ -291,28 +290,4 @@ fn names_its_form(typed: &[String]) -> bool {
     let output = typed.iter().position(|word| ["-o", "--output"].contains(&word.as_str()));
     let path = output.and_then(|at| typed.get(at + 1));
     path.is_some_and(|path| matches!(endings::chosen(Path::new(path), "to", CONVERTED), Ok(Some(_))))
-}
-
-/// `4x4x8 allreduce --fail 2,x+` with the options of its machine and its kind; None where a word is neither.
-pub(super) fn with_options(words: &[String]) -> Option<String> {
-    let mut line = Vec::new();
-    let mut is_value = false;
-    for word in words {
-        let is_option = word.starts_with('-');
-        let is_again = |option: &str| words.iter().any(|word| word == option);
-        line.push(match (is_option || is_value, extents(word), word.parse::<Kind>()) {
-            (true, ..) => word.clone(),
-            (false, Some(extents), _) if !is_again("--torus") => format!("--torus {extents}"),
-            (false, None, Ok(kind)) if !is_again("--collective") => format!("--collective {kind}"),
-            (false, ..) => return None,
-        });
-        is_value = is_option && !word.contains('=');
-    }
-    Some(line.join(" "))
-}
-
-/// `4x4x8`, of this or another spelling of it.
-fn extents(word: &str) -> Option<String> {
-    let numbers: Vec<&str> = word.split(['x', 'X', ',', '*']).collect();
-    numbers.iter().all(|number| number.parse::<u32>().is_ok()).then(|| numbers.join("x"))
 }
