@@ -22,11 +22,12 @@ use crate::cli::ending::{Ending, Failure};
 
 /// The exit code of a program that Ctrl-C ended, as shells report it.
 const ABORTED: i32 = 130;
-/// How late a command may be: this share of its limit, or this long. After Ctrl-C a search has this share of the time
-/// it has taken, or this long, too, but not longer than somebody waits.
+/// How late a command may be: this share of its limit, or this long.
 const LATE: f64 = 0.15;
 const AT_LEAST: Duration = Duration::from_secs(2);
-const PATIENCE: Duration = Duration::from_secs(10);
+/// After Ctrl-C a search has the same share of the time it has taken, but at least what a first plan of a pod takes, as
+/// whoever waits can press again, and not longer than somebody waits.
+const PATIENCE: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(10)];
 /// The watch ends the process a little before, as that takes time itself where much memory is in use.
 const ENDING: Duration = Duration::from_millis(300);
 
@@ -143,7 +144,8 @@ fn at_signal() {
 
 /// How long a search that has taken so long has to come back.
 fn after_interrupt(taken: Duration) -> Duration {
-    taken.mul_f64(LATE).clamp(AT_LEAST, PATIENCE)
+    let [least, most] = PATIENCE;
+    taken.mul_f64(LATE).clamp(least, most)
 }
 
 /// A search has come back: what it found is judged and written, however long that takes, even after Ctrl-C. A second
@@ -222,6 +224,6 @@ mod tests {
     #[test]
     fn the_longer_a_search_the_longer_it_has_to_come_back() {
         let after = |seconds| after_interrupt(Duration::from_secs(seconds)).as_secs();
-        assert_eq!([0, 13, 40, 60, 3600].map(after), [2, 2, 6, 9, 10]);
+        assert_eq!([0, 13, 40, 60, 3600].map(after), [5, 5, 6, 9, 10]);
     }
 }

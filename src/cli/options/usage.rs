@@ -7,14 +7,13 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
-use collsynth::format::json;
+use collsynth::format::{file, json};
 
 use super::endings;
 use super::misplaced::{misplaced, with_options};
 use super::suggest::{did_you_mean, meant};
 use super::table::CONVERTED;
 use super::words::{is_table, listed, schedule_of};
-use crate::cli::io::input;
 
 /// What people call commands, and what these are called here; what is in capitals is filled in.
 const ALSO_CALLED: [(&str, &str); 24] = [
@@ -91,6 +90,9 @@ const ELSEWHERE: [(&str, &str, &str); 1] = [(
     "a set keeps schedules of one collective, since those of a job cannot be relabelled; survey takes --job, and says \
      what failures cost it",
 )];
+
+/// Files of more bytes are not looked into for what they are.
+const LARGEST_MACHINE: u64 = 1 << 20;
 
 /// The error with a pointer to the right command, option or value, where one is known; `words` is what was typed.
 pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error {
@@ -260,12 +262,9 @@ fn no_command(word: &str, command: &Command, words: &[String]) -> String {
 
 /// Does a file hold a machine, and nothing else?
 fn is_machine(path: &Path) -> bool {
-    let read = || {
-        let text = input::read_text(path).ok()?;
-        let is_alone = input::ours(&text).is_none();
-        Some(is_alone && json::parse_topology_within(&text, &input::limits().ok()?).is_ok())
-    };
-    read().unwrap_or(false)
+    let Ok(text) = file::read_text(path, LARGEST_MACHINE) else { return false };
+    let is_more = json::is_schedule(&text) || json::is_job(&text) || json::is_program(&text);
+    !is_more && json::parse_topology(&text).is_ok()
 }
 
 /// A command with what was typed after another name for it: `convert FILE --to FORMAT` and `s.json` make
