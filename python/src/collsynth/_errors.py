@@ -144,6 +144,7 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"--fail-link (\d+),(\d+)", r".fail_link(\1, \2)"),
     (r"--fail (\d+),(\d+)", r".fail_cable(\1, \2)"),
     (r"--parts auto", 'parts="auto"'),
+    (r"--names FILE", "names=[...]"),
 ]
 
 

@@ -48,7 +48,7 @@ impl Cnf {
         self.clauses
     }
 
-    /// True if there were more than [`MOST_LITERALS`]: the formula says nothing.
+    /// True if there were more than `MOST_LITERALS`: the formula says nothing.
     pub fn is_full(&self) -> bool {
         self.is_full
     }

@@ -51,6 +51,9 @@ struct Asked {
 pub fn collectives(file: &Path, topology: &Topology) -> Result<Vec<(Kind, Size)>, Failure> {
     let name = file.display();
     let text = input::read_text(file)?;
+    if let Some(what) = input::ours(&text) {
+        return Err(Failure::usage(format!("{name}: this is {what}; --job takes what is to be planned")).hint(FORM));
+    }
     let asked: Vec<Asked> =
         serde_json::from_str(&text).map_err(|error| Failure::usage(input::placed(&name, &error)).hint(FORM))?;
     if asked.is_empty() {

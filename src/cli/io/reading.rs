@@ -153,7 +153,7 @@ impl<'a> Reading<'a> {
         match self.what() {
             What::Schedule => Ok(()),
             What::Program => self.program().and_then(|_| {
-                Err(Failure::usage(format!("{name} is a rank program already, not a schedule"))
+                Err(Failure::usage(format!("{name} is a rank program, not a schedule"))
                     .hint(format!("`synth verify {name}`, `synth show {name}` and `synth run {name}` take programs")))
             }),
             What::Job => self.job().and_then(|_| {

@@ -3,7 +3,7 @@
 use crate::support::bench::{Bench, HOLDS, text};
 
 /// What was typed, the exit code, and what the answer contains.
-const MISTAKES: [(&str, i32, &[&str]); 80] = [
+const MISTAKES: [(&str, i32, &[&str]); 82] = [
     // Machines.
     ("--torus 4x", 2, &["as in 4x4x4"]),
     ("--torus 0x4", 2, &["dimension x has extent 0; an extent is at least 1"]),
@@ -51,6 +51,8 @@ const MISTAKES: [(&str, i32, &[&str]); 80] = [
     ("--torus 4x4 --max-steps 3", 3, &["3 steps are impossible", "4 hops away"]),
     ("--torus 4x4 --fail 0,1 --parts 5 --time-limit 0s -o p.json", 4, &["time limit"]),
     ("--torus 4x4 --fail-chip 3", 2, &["did you mean --fail-rank?"]),
+    ("--torus 4x4 --job s.json", 2, &["s.json: this is a schedule", "a job is a list of collectives, as in"]),
+    ("show s.json --chunk 1", 2, &["part 1 is out of range: parts are 0 to 0"]),
     ("--mesh 4x4", 2, &["did you mean --torus EXTENTS --wrap no?"]),
     ("--torus 4x4 --steps few", 2, &["--steps <N>: `few` is not a whole number"]),
     ("--torus 4x4 --steps 4 5", 2, &["--steps takes one value, and `5` is another: leave `5` out"]),

@@ -13,7 +13,7 @@ use crate::topology::RankId;
 pub enum ChunkLabelError {
     #[error("`{text}` is no chunk of {kind}: write {expected}")]
     Form { text: String, kind: &'static str, expected: &'static str },
-    #[error("`{text}`: {what} {number} is out of range: there are {count}")]
+    #[error("`{text}`: {what} {number} is out of range: {what}s are 0 to {}", count.saturating_sub(1))]
     OutOfRange { text: String, what: &'static str, number: u32, count: u32 },
     #[error("`{text}`: not the ranks of one group")]
     NotInGroup { text: String },

@@ -76,7 +76,7 @@ macro_rules! names {
 
             fn from_str(text: &str) -> Result<Self, UnknownName> {
                 let known = || Self::ALL.map(Self::name).join(", ");
-                match text {
+                match &*text.to_ascii_lowercase() {
                     $($name $(| $alias)? => Ok(Self::$variant),)*
                     _ => Err(UnknownName { name: text.to_owned(), known: known() }),
                 }
@@ -216,6 +216,7 @@ mod tests {
         assert!(Dtype::ALL.iter().all(|dtype| dtype.name().parse() == Ok(*dtype)));
         assert!(ReduceOp::ALL.iter().all(|op| op.name().parse() == Ok(*op)));
         assert_eq!("prod".parse(), Ok(ReduceOp::Product), "as in nccl-tests");
+        assert_eq!(("SUM".parse(), "F32".parse()), (Ok(ReduceOp::Sum), Ok(Dtype::F32)));
         assert!("products".parse::<ReduceOp>().is_err());
         let error = "f8".parse::<Dtype>().unwrap_err();
         assert_eq!(error.to_string(), "`f8` is none of f32, f64, f16, bf16, i32, i64, u8");
