@@ -67,6 +67,7 @@ impl<'a> Flow<'a> {
             }
             for (rank, time, amount) in leaving.arrivals {
                 (0..start).for_each(|time| self.arcs.send(waiting(self.root, time), amount));
+                // At the end it is delivered: those arcs follow the last ones of waiting.
                 (time..=steps).for_each(|time| self.arcs.send(waiting(rank, time), amount));
                 self.missing -= u64::from(amount);
             }
