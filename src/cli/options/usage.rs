@@ -119,10 +119,10 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
                 return error;
             };
             let what = match number.kind() {
-                IntErrorKind::PosOverflow => "is too large",
-                _ => "is not a whole number",
+                IntErrorKind::PosOverflow => "it is too large",
+                _ => "it is not a whole number",
             };
-            Error::raw(ErrorKind::ValueValidation, format!("{option}: `{value}` {what}\n"))
+            Error::raw(ErrorKind::ValueValidation, format!("invalid value '{value}' for '{option}': {what}\n"))
         }
         ErrorKind::MissingRequiredArgument if !std::io::stdin().is_terminal() => {
             let takes_file = matches!(error.get(ContextKind::InvalidArg),
@@ -171,7 +171,7 @@ pub fn pointed(mut error: Error, command: &Command, words: &[OsString]) -> Error
                     |option: &str| typed.iter().skip_while(|word| word[..] != format!("--{option}")).nth(1).cloned();
                 error.remove(ContextKind::SuggestedArg);
                 tip(&mut error, format!("`{}` makes a schedule of a table", schedule_of(table, value)));
-            } else if let (Some(first), Some(line)) = (first, with_options(&typed[1..])) {
+            } else if let (Some(first), Some(line)) = (first, with_options(within, &typed[1..])) {
                 tip(&mut error, format!("did you mean `synth {first} {line}`?"));
             } else if let Some(ours) = ours.filter(has_ours).filter(|_| word.starts_with('-')) {
                 // Rather than one that only looks alike.
@@ -246,7 +246,7 @@ fn no_command(word: &str, command: &Command, words: &[String]) -> String {
         _ => &[],
     };
     let also = ALSO_CALLED.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(word)).map(|(_, ours)| *ours);
-    let line = match (also.or_else(|| meant(word, &names)), with_options(words).filter(|_| word != "-")) {
+    let line = match (also.or_else(|| meant(word, &names)), with_options(command, words)) {
         (Some(ours), _) => Some(completed(ours, rest)),
         (None, Some(line)) => Some(line),
         (None, None) if word == "-" => Some("verify -".to_owned()),

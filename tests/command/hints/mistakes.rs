@@ -54,7 +54,7 @@ const MISTAKES: [(&str, i32, &[&str]); 82] = [
     ("--torus 4x4 --job s.json", 2, &["s.json: this is a schedule", "a job is a list of collectives, as in"]),
     ("show s.json --chunk 1", 2, &["part 1 is out of range: parts are 0 to 0"]),
     ("--mesh 4x4", 2, &["did you mean --torus EXTENTS --wrap no?"]),
-    ("--torus 4x4 --steps few", 2, &["--steps <N>: `few` is not a whole number"]),
+    ("--torus 4x4 --steps few", 2, &["invalid value 'few' for '--steps <N>': it is not a whole number"]),
     ("--torus 4x4 --steps 4 5", 2, &["--steps takes one value, and `5` is another: leave `5` out"]),
     ("--torus 4x4 --group 0-3 4-7", 2, &["`synth --torus 4x4 --group 0-3 --group 4-7`"]),
     ("--torus 4x4 --fail 0 1", 2, &["`synth --torus 4x4 --fail 0,1`"]),

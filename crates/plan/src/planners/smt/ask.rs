@@ -45,6 +45,10 @@ pub(super) struct Asking<'a> {
     pub(super) least_steps: u32,
     /// Refuted by the solver.
     pub(super) refuted: Vec<Refutation>,
+    /// There is a schedule already: a question that is too large stays open, and proves nothing.
+    pub(super) has_schedule: bool,
+    /// A question was left open since it was too large.
+    pub(super) has_open: bool,
 }
 
 impl<'a> Asking<'a> {
@@ -60,6 +64,8 @@ impl<'a> Asking<'a> {
             least_width,
             least_steps: task.bounds.least_steps(),
             refuted: Vec::new(),
+            has_schedule: false,
+            has_open: false,
         })
     }
 
@@ -95,6 +101,10 @@ impl<'a> Asking<'a> {
                 Ok(Known::Refuted)
             }
             Ok(Answer::Unknown) => Ok(Known::Unknown),
+            Err(InstanceError::TooLarge { .. }) if self.has_schedule => {
+                self.has_open = true;
+                Ok(Known::Unknown)
+            }
             Err(error @ (InstanceError::TooLarge { .. } | InstanceError::Malformed(_))) => {
                 Err(PlanError::NotApplicable { planner: "smt", reason: error.to_string() })
             }
@@ -129,5 +139,33 @@ fn backend(wanted: SmtBackend) -> Result<Backend, PlanError> {
             planner: "smt",
             reason: "this build is without z3: build with the cargo feature `z3`, or let cadical solve".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::search::outcome;
+    use super::*;
+    use crate::model::account::Account;
+    use collsynth_core::collective::{Collective, Kind};
+    use collsynth_core::problem::Problem;
+    use collsynth_core::topology::Topology;
+
+    #[test]
+    fn a_question_that_is_too_large_is_refused_or_leaves_a_schedule_unproven() {
+        let problem = Problem::new(Topology::torus(&[4, 4]).unwrap(), Collective::new(Kind::AllToAll)).unwrap();
+        let (smt, control) = (Smt::new(), Control::unlimited());
+        let bounds = control.bounds(&problem).unwrap();
+        let task = Task::new(&problem, &bounds);
+        let mut asking = Asking::new(&smt, &task, &control).unwrap();
+        assert!(matches!(asking.ask(20_000, 20_000, Effort::Full), Err(PlanError::NotApplicable { .. })));
+        let is_proven = |asking: &mut Asking<'_>| match outcome(asking, Schedule::default(), true).account {
+            Account::Search { proven, .. } => proven,
+            _ => false,
+        };
+        assert!(is_proven(&mut asking));
+        asking.has_schedule = true;
+        assert!(matches!(asking.ask(20_000, 20_000, Effort::Full), Ok(Known::Unknown)));
+        assert!(!is_proven(&mut asking));
     }
 }

@@ -30,6 +30,7 @@ impl Smt {
             for (steps, width) in [(steps - 1, width), (steps, width - 1)] {
                 if let Known::Found(better) = asking.ask(steps, width, Effort::Full)? {
                     best = better;
+                    asking.has_schedule = true;
                     continue 'polishing;
                 }
             }

@@ -64,6 +64,7 @@ fn least_volume(
     };
     let from = asking.least_width.max(first);
     let mut best = known;
+    asking.has_schedule = best.is_some();
     'efforts: for effort in [Effort::Quick, Effort::Full] {
         for total in from..=most {
             for steps in first..=last.min(total) {
@@ -71,7 +72,10 @@ fn least_volume(
                     Known::Refuted => continue,
                     Known::Found(schedule) => best = Some(schedule),
                     // Another planner's schedule may be good enough, or even meet a bound.
-                    Known::Unknown if effort == Effort::Quick => best = by_others(asking, first, last),
+                    Known::Unknown if effort == Effort::Quick => {
+                        let all = best.take().into_iter().chain(by_others(asking, first, last));
+                        best = all.min_by_key(|schedule| (schedule.total_width(), schedule.step_count()));
+                    }
                     Known::Unknown => {}
                 }
                 if best.is_some() {
@@ -84,6 +88,7 @@ fn least_volume(
         }
     }
     let Some(mut best) = best else { return Err(nothing(asking, steps)) };
+    asking.has_schedule = true;
     while let Some(better) = better(asking, &best, first, last)? {
         best = better;
     }
@@ -123,10 +128,11 @@ fn width(schedule: &Schedule) -> u32 {
     u32::try_from(schedule.total_width()).unwrap_or(u32::MAX)
 }
 
-/// The answer, proven if the search was for the best and was not stopped.
+/// The answer, proven if the search was for the best, was not stopped and left nothing open.
 pub(super) fn outcome(asking: &mut Asking<'_>, schedule: Schedule, for_the_best: bool) -> Outcome {
     let stopped = asking.stopped();
-    let (refuted, proven) = (std::mem::take(&mut asking.refuted), for_the_best && stopped == StopReason::Finished);
+    let (refuted, proven) =
+        (std::mem::take(&mut asking.refuted), for_the_best && !asking.has_open && stopped == StopReason::Finished);
     Outcome { schedule, stopped, account: Account::Search { refuted, proven } }
 }
 
