@@ -131,6 +131,11 @@ fn yesterday_s_files_are_judged_on_tonight_s_machine() {
     );
     assert_eq!(hint, "hint: `synth --topology tonight.json --collective all_to_all` plans it anew for this machine\n");
     assert_eq!(refuted("verify s.json --fail 2,x+").0, verdict);
+    // It is planned for what the file was planned for.
+    let price = "--message-bytes 4096 --alpha 1000ns --bandwidth 50000000000B/s";
+    bench.ended(0, &format!("--torus 4x4 --collective all_reduce {price} -q -o priced.json"));
+    let (_, hint) = refuted("verify priced.json --fail 2,x+");
+    assert!(hint.contains(&format!("--fail 2,3,x --collective all_reduce {price}` plans it anew")), "{hint}");
     assert!(refuted("verify p.json --topology tonight.json").0.contains("T003"));
     // No line of the file states this transfer, so its step says where it is.
     assert!(refuted("verify compact.json --fail 0,1").0.contains("\n  step 1: T003: link 0 "));
